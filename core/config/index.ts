@@ -5,6 +5,11 @@ export type { MasterOptions } from './master-options.ts'
 export { loadMinionConfig, type MinionConfig } from './minion-config.ts'
 export type { MinionOptions } from './minion-options.ts'
 export { keepAliveOf } from './transport/keep-alive.ts'
-export { localTransportOf, networkTransportOf } from './transport/network-transport.ts'
+export {
+  localTransportOf,
+  networkTransportOf,
+  networkTransportsOf,
+  type Transports,
+} from './transport/network-transport.ts'
 export { serverSettingsOf } from './transport/server-settings.ts'
-export { tlsOf } from './transport/tls.ts'
+export { tlsOf, tlsToMaster } from './transport/tls.ts'

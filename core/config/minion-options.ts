@@ -23,7 +23,10 @@ import {
 /** Every option of a minion. */
 export const minionOptions = {
   ...commonOptions,
-  master: textOrList('salt', 'Address of the master, with or without a port; a list for several masters.'),
+  master: textOrList(
+    'salt',
+    'Address of the master, with or without a port, and with or without a transport, such as tcp://one:4506; a list for several masters.',
+  ),
   publish_port: port(
     4506,
     'TCP port of the publish socket; 4506: the port that the master names at sign-in.',

@@ -4,7 +4,7 @@ import { currentUser } from '../base/current-user.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { createJidSource } from '../base/jid.ts'
 import { asReceived } from '../codec/index.ts'
-import { type MinionConfig, networkTransportOf } from '../config/index.ts'
+import { type MinionConfig, networkTransportsOf } from '../config/index.ts'
 import { EventBus, minionEventSockets, tags } from '../events/index.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
@@ -193,6 +193,7 @@ async function openLink(
   const failures: unknown[] = []
   const facing = await withChosenMasters(config, { grains, log, signal: new AbortController().signal })
   const masters = mastersInOrder(facing)
+  const transports = networkTransportsOf(config)
   if (masters.length === 0)
     throw new SaltError(
       'MASTER_UNREACHABLE',
@@ -205,7 +206,7 @@ async function openLink(
       key: keys.key,
       known: keys.master(),
       signingKey: keys.signingKey,
-      transport: networkTransportOf(config),
+      transport: transports(address.transport),
       address,
       grains: () => grains,
       log,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf, SaltError } from '../base/errors.ts'
 import type { DaemonEnvironment } from '../config/daemon-environment.ts'
-import { type MinionConfig, networkTransportOf } from '../config/index.ts'
+import { type MinionConfig, networkTransportsOf } from '../config/index.ts'
 import { applyReload, minionReloads } from '../config/reload.ts'
 import { onHangup } from '../process/hangup.ts'
 import { stopRequested } from '../process/stop-signals.ts'
@@ -43,7 +43,7 @@ export async function runMinion(
       started()
       await Promise.race([stopped, delay(Math.random() * config.random_startup_delay * 1000)])
     }
-    minion = await openMinion(config, log, networkTransportOf(config, log), load)
+    minion = await openMinion(config, log, networkTransportsOf(config, log), load)
     log.info(`salt-minion ${config.id} is starting`)
     const serving = minion.run()
     serving.catch(() => {})

@@ -1,11 +1,10 @@
 import type { Log } from '../author/context.ts'
-import type { MinionConfig } from '../config/index.ts'
+import type { MinionConfig, Transports } from '../config/index.ts'
 import { Engines } from '../engines/index.ts'
 import { createEventWatch, type Event, EventPublisher, minionEventSockets, tags } from '../events/index.ts'
 import { MinionKeys } from '../keys/minion-keys.ts'
 import { meterFor } from '../metrics/index.ts'
 import { jobTracer } from '../tracing/index.ts'
-import type { Transport } from '../transport/contract.ts'
 import { getTransport } from '../transport/index.ts'
 import { BackgroundWork } from './background-work.ts'
 import { ControlFunctions } from './control-functions.ts'
@@ -44,12 +43,12 @@ export interface Minion {
 export async function openMinion(
   config: MinionConfig,
   log: Log,
-  transport: Transport = getTransport(config.transport),
+  transports: Transports = getTransport,
   load?: FactsSettings['load'],
 ): Promise<Minion> {
   const lock = await lockCachedir(config, log)
   try {
-    const minion = await compose(config, log, transport, load)
+    const minion = await compose(config, log, transports, load)
     const close = async (ms = 3000) => {
       await minion.close(ms)
       await lock.close()
@@ -65,7 +64,7 @@ export async function openMinion(
 async function compose(
   config: MinionConfig,
   log: Log,
-  transport: Transport,
+  transports: Transports,
   load: FactsSettings['load'],
 ): Promise<Minion> {
   const { id, multiprocessing } = config
@@ -107,7 +106,7 @@ async function compose(
   const keys = await MinionKeys.open(config)
   const facing = await withChosenMasters(config, { grains: facts.grains, log, signal: closing.signal })
   const connections = new MasterConnections({
-    ...{ config: facing, keys, transport, log },
+    ...{ config: facing, keys, transports, log },
     grains: () => facts.grains,
     closing: closing.signal,
     onJob: (received, connection) => background.add('A job', intake.onJob(received, connection)),

@@ -1,6 +1,6 @@
 import { messageOf, SaltError } from '../base/errors.ts'
 import type { DaemonEnvironment } from '../config/daemon-environment.ts'
-import { networkTransportOf } from '../config/index.ts'
+import { networkTransportsOf } from '../config/index.ts'
 import { onHangup } from '../process/hangup.ts'
 import { stopRequested } from '../process/stop-signals.ts'
 import type { SyndicConfig } from './settings.ts'
@@ -22,11 +22,11 @@ export async function runSyndic(
   const stopping = new AbortController()
   void stopped.then(() => stopping.abort())
   const { id } = config.upward
-  const transport = networkTransportOf(config.upward, log)
+  const transports = networkTransportsOf(config.upward, log)
   const closeReloads = onHangup(async () => log.reload(config.master))
   log.info(`salt-syndic ${id} is starting`)
   try {
-    const syndic = await openSyndic(config, log, { transport, signal: stopping.signal })
+    const syndic = await openSyndic(config, log, { transports, signal: stopping.signal })
     const serving = syndic.run()
     serving.catch(() => {})
     started()

@@ -6,11 +6,11 @@ import { repeat } from '../base/repeat.ts'
 import { LocalClient } from '../client/index.ts'
 import { linkLocal } from '../client/local/master-link.ts'
 import { retryUntilConnected } from '../client/remote/retry-until-connected.ts'
+import type { Transports } from '../config/index.ts'
 import { tags } from '../events/index.ts'
 import { openJobCache } from '../jobs/open-job-cache.ts'
 import { knownMasterKey, MinionKeys } from '../keys/minion-keys.ts'
 import { masterAddresses } from '../minion/link/master-addresses.ts'
-import type { Transport } from '../transport/contract.ts'
 import { lockDirectory } from '../transport/directory-lock.ts'
 import { newStartToken } from '../wire/minion-start.ts'
 import { forwardEvents } from './event-forwarder.ts'
@@ -36,7 +36,7 @@ const MIN_KEEP_MS = 86_400_000
 export async function openSyndic(
   config: SyndicConfig,
   log: Log,
-  { transport, signal }: { readonly transport: Transport; readonly signal: AbortSignal },
+  { transports, signal }: { readonly transports: Transports; readonly signal: AbortSignal },
 ): Promise<Syndic> {
   const { master, upward } = config
   const disposer = new Disposer()
@@ -57,8 +57,9 @@ export async function openSyndic(
     const uplinks: Uplink[] = masterAddresses(upward).map(
       (address, place) =>
         new Uplink({
-          ...{ config, address, client, jobs, origins, log, transport, startToken },
-          master: String([upward.master].flat()[place]),
+          ...{ config, address, client, jobs, origins, log, startToken },
+          master: address.text,
+          transport: transports(address.transport),
           key: keys.key,
           signingKey: keys.signingKey,
           known: knownMasterKey(join(upward.pki_dir, 'syndic_master.pub')),

@@ -35,7 +35,7 @@ export class Minions {
   async start(id: string): Promise<void> {
     const config = this.#config(id)
     await mkdir(config.root_dir, { recursive: true, mode: 0o700 })
-    const minion = await openMinion(config, this.#logOf(id), getTransport(this.#settings.transport))
+    const minion = await openMinion(config, this.#logOf(id), () => getTransport(this.#settings.transport))
     this.#running.set(id, minion)
     minion.run().catch(() => {})
   }

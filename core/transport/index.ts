@@ -19,6 +19,12 @@ const RAET = 'Salt removed RAET, its transport over UDP, in 2019'
 /** Names of the transports that need no settings of their own. */
 export const transportNames: readonly string[] = [...transports.keys()]
 
+/** Names of the transports between processes. */
+export const networkTransportNames: readonly string[] = [
+  ...[...transports.values()].filter(({ reach }) => reach === 'network').map(({ name }) => name),
+  'nats',
+]
+
 /**
  * Return the transport that the option `transport` names.
  * @throws SaltError TRANSPORT_UNKNOWN, listing the known ones
@@ -41,8 +47,7 @@ export function getTransport(name: string): Transport {
 export function getNetworkTransport(name: string): Transport {
   const transport = getTransport(name)
   if (transport.reach === 'network') return transport
-  const reaching = [...transports.values()].filter(({ reach }) => reach === 'network')
-  const known = [...reaching.map((each) => each.name), 'nats']
+  const known = networkTransportNames
   throw new SaltError(
     'TRANSPORT_UNKNOWN',
     `The transport '${name}' connects masters and minions of one process only; for several programs set the option ` +

@@ -1,5 +1,7 @@
 /** Fleets over tcp and ws, from start to restart, with TLS and certificates of both ends. */
+import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test } from 'vitest'
 import { Cluster } from '../harness/daemons.ts'
@@ -55,6 +57,24 @@ test('a minion without the certificate that the master asks for gets in nowhere,
   minion.start()
   open.push(() => minion.stop())
   await minion.logged("'ssl' are the same on both ends")
+})
+
+test.each([
+  ['at once', 'str'],
+  ['one at a time', 'failover'],
+])('a minion has masters of several transports, %s', async (_, master_type) => {
+  const zeromq = await Cluster.open()
+  open.push(() => zeromq.close())
+  const tcp = await Cluster.open({ start: false, master: { transport: 'tcp', ssl } })
+  open.push(() => tcp.close())
+  await tcp.writeMasterKey(await readFile(join(zeromq.configDir, 'pki', 'master.pem')))
+  await tcp.startMaster()
+  const master = [`zeromq://127.0.0.1:${zeromq.ports.request}`, `tcp://127.0.0.1:${tcp.ports.request}`]
+  const minion = await zeromq.addMinion('web1', { master, master_type, ssl })
+  if (master_type === 'failover') await zeromq.master.killAll()
+  else expect((await zeromq.salt('web1', 'test.ping', '--out', 'json')).stdout).toContain('true')
+  await minion.logged(`publish port 127.0.0.1:${tcp.ports.publish} is up`)
+  expect((await tcp.salt('web1', 'test.ping', '--out', 'json')).stdout).toContain('true')
 })
 
 /** Takes a connection and says nothing; takes another one when it loses that. */

@@ -107,7 +107,7 @@ async function openLink(config: MinionConfig): Promise<MasterConnection> {
     known: { read: async () => undefined, write: async () => {} },
     signingKey: undefined,
     transport: memory,
-    address: { host: 'master', port: PORT },
+    address: { text: 'master', transport: 'zeromq', namesTransport: false, host: 'master', port: PORT },
     grains: () => ({}),
     log: quietLog,
     onJob: () => {},

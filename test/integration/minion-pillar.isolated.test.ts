@@ -47,7 +47,7 @@ beforeEach(async () => {
     master: 'pillars',
   }
   const { config } = loadMinionConfig({ configDir: root, overrides })
-  const minion = disposer.own(await openMinion(config, quietLog, memory))
+  const minion = disposer.own(await openMinion(config, quietLog, () => memory))
   void minion.run()
   await until('the minion is ready', () => master.events.some(({ tag }) => tag === 'salt/minion/web1/start'))
 })

@@ -62,6 +62,15 @@ export function tlsOf({ ssl, transport }: TlsOptions, side: 'server' | 'client')
   }
 }
 
+/**
+ * Return the settings of TLS for connections to a master. One whose address names a transport that has no TLS is reached without.
+ * @throws SaltError CONFIG_INVALID, see {@link tlsOf}
+ */
+export const tlsToMaster = (
+  { ssl }: Pick<TlsOptions, 'ssl'>,
+  { transport, namesTransport }: { readonly transport: string; readonly namesTransport: boolean },
+) => (namesTransport && !TLS_TRANSPORTS.includes(transport) ? undefined : tlsOf({ ssl, transport }, 'client'))
+
 function named<T>(names: ReadonlyMap<string, T>, key: string, value: unknown): T | undefined {
   const name = String(value).toUpperCase().replace('SSLV', 'SSLv').replace('TLSV', 'TLSv')
   if (names.has(name)) return names.get(name)

@@ -5,22 +5,16 @@ import { type MasterAddress, masterAddresses } from './master-addresses.ts'
 
 type Options = Pick<
   MinionConfig,
-  'id' | 'master_type' | 'transport' | 'random_master' | 'master_shuffle' | 'master_failback'
+  'id' | 'master_type' | 'random_master' | 'master_shuffle' | 'master_failback'
 >
 
-/** Whether a minion has one master at a time, though several are configured. Over NATS it has all that are there. */
-export const choosesOne = ({
-  master_type,
-  transport,
-}: Pick<MinionConfig, 'master_type' | 'transport'>): boolean =>
-  transport !== 'nats' && (master_type === 'failover' || master_type === 'distributed')
+/** Whether a minion has one master at a time, though several are configured. */
+export const choosesOne = ({ master_type }: Pick<MinionConfig, 'master_type'>): boolean =>
+  master_type === 'failover' || master_type === 'distributed'
 
-/** Return the masters of a minion in the order in which they are used; none with `master_type: disable`, one over NATS. */
-export function mastersInOrder(config: MinionConfig): MasterAddress[] {
-  if (config.master_type === 'disable') return []
-  const masters = inOrder(masterAddresses(config), config)
-  return config.transport === 'nats' ? masters.slice(0, 1) : masters
-}
+/** Return the masters of a minion in the order in which they are used; none with `master_type: disable`. */
+export const mastersInOrder = (config: MinionConfig): MasterAddress[] =>
+  config.master_type === 'disable' ? [] : inOrder(masterAddresses(config), config)
 
 /**
  * Put masters into the order in which they are tried, as Salt does: `distributed` begins with one that the id determines, so that

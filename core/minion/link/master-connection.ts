@@ -8,10 +8,11 @@ import { createRequestChannel, type RequestChannel } from '../../channel/request
 import type { KnownMaster, SignInKeys } from '../../channel/sign-in-client.ts'
 import { type ReceivedPublication, receiveJobs } from '../../channel/subscription.ts'
 import { makeToken } from '../../channel/token.ts'
-import { keepAliveOf, type MinionConfig, tlsOf } from '../../config/index.ts'
+import { keepAliveOf, type MinionConfig, tlsToMaster } from '../../config/index.ts'
 import { type PrivateKey, type PublicKey, SymmetricKey } from '../../crypto/index.ts'
 import { component } from '../../log/component.ts'
 import type { ClientSettings, PublishClient, RequestClient, Transport } from '../../transport/contract.ts'
+import { type MasterAddress, nameOf } from './master-addresses.ts'
 import { missedJobs } from './missed-jobs.ts'
 import { signInUntilAccepted } from './persistent-sign-in.ts'
 import { portCheckMs, reconnectionWaits } from './reconnection.ts'
@@ -24,7 +25,7 @@ export interface MasterConnectionSettings {
   readonly known: KnownMaster
   readonly signingKey: PublicKey | undefined
   readonly transport: Transport
-  readonly address: { readonly host: string; readonly port: number }
+  readonly address: MasterAddress
   /** Identifies this run of the minion. The same for all its masters. */
   readonly startToken?: string
   readonly grains: () => Readonly<Record<string, unknown>>
@@ -91,13 +92,13 @@ export class MasterConnection {
   }
 
   /** Where requests are sent. */
-  get place(): MasterConnectionSettings['address'] {
+  get place(): MasterAddress {
     return this.#settings.address
   }
 
-  /** `host:port` of the request port. */
+  /** The name of the master in messages, see {@link nameOf}. */
   get address(): string {
-    return `${this.host}:${this.#settings.address.port}`
+    return nameOf(this.#settings.address)
   }
 
   /**
@@ -264,7 +265,7 @@ export class MasterConnection {
       port: address.port,
       ipv6: config.ipv6,
       keepAlive: keepAliveOf(config),
-      tls: tlsOf(config, 'client'),
+      tls: tlsToMaster(config, address),
       ...(config.source_address && { sourceAddress: config.source_address }),
     }
   }
@@ -295,7 +296,7 @@ export class MasterConnection {
     void this.#watchPort(frames, offered, this.#nextPhase())
     frames.onConnection((state) => {
       log.info(
-        `The connection to the master's publish port ${this.#settings.address.host}:${port} is ${state}`,
+        `The connection to the master's publish port ${nameOf({ ...this.#settings.address, port })} is ${state}`,
       )
       this.publishConnection.isUp = state === 'up'
       if (state === 'up') this.publishConnection.made++

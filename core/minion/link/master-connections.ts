@@ -1,17 +1,17 @@
 import { messageOf, SaltError } from '../../base/errors.ts'
+import type { Transports } from '../../config/index.ts'
 import type { MinionKeys } from '../../keys/minion-keys.ts'
 import { isReachable } from '../../transport/reachable.ts'
 import { newStartToken } from '../../wire/minion-start.ts'
 import { choosesOne, failoverTimes, mastersInOrder } from './choose-masters.ts'
 import { Failover } from './failover.ts'
+import { isOverNats } from './master-addresses.ts'
 import { MasterConnection, type MasterConnectionSettings } from './master-connection.ts'
 
 export interface MasterConnectionsSettings
-  extends Pick<
-    MasterConnectionSettings,
-    'config' | 'transport' | 'grains' | 'log' | 'onJob' | 'onReady' | 'onConnection'
-  > {
+  extends Pick<MasterConnectionSettings, 'config' | 'grains' | 'log' | 'onJob' | 'onReady' | 'onConnection'> {
   readonly keys: MinionKeys
+  readonly transports: Transports
   /** Aborts when the minion closes. */
   readonly closing: AbortSignal
 }
@@ -27,10 +27,11 @@ export class MasterConnections {
   readonly #failover: Failover<MasterConnection> | undefined
 
   constructor(settings: MasterConnectionsSettings) {
-    const { config, keys, log, closing } = settings
+    const { config, keys, transports, log, closing } = settings
     const startToken = newStartToken()
     this.#settings = settings
-    this.all = mastersInOrder(config).map(
+    const masters = mastersInOrder(config)
+    this.all = masters.map(
       (address) =>
         new MasterConnection({
           ...settings,
@@ -40,6 +41,7 @@ export class MasterConnections {
           signingKey: keys.signingKey,
           startToken,
           address,
+          transport: transports(address.transport),
           now: Date.now,
           onConnection: (state, connection) => {
             settings.onConnection?.(state, connection)
@@ -47,18 +49,19 @@ export class MasterConnections {
           },
         }),
     )
-    this.#failover = choosesOne(config)
-      ? new Failover({
-          ...{
-            masters: this.all,
-            times: failoverTimes(config),
-            maxRounds: config.master_tries,
-            log,
-            closing,
-          },
-          isReachable: (connection) => isReachable(connection.place, REACHABLE_MS),
-        })
-      : undefined
+    this.#failover =
+      choosesOne(config) && !masters.every(isOverNats)
+        ? new Failover({
+            ...{
+              masters: this.all,
+              times: failoverTimes(config),
+              maxRounds: config.master_tries,
+              log,
+              closing,
+            },
+            isReachable: async ({ place }) => isOverNats(place) || isReachable(place, REACHABLE_MS),
+          })
+        : undefined
   }
 
   /** Resolves when the first sign-in attempt with each master is over, or with failover, when one serves. */

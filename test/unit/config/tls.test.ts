@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tlsOf } from '../../../core/config/transport/tls.ts'
+import { tlsOf, tlsToMaster } from '../../../core/config/transport/tls.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 let folder: string
@@ -57,4 +57,14 @@ test.each([
   ["'certfile', the file /no/such, cannot be read", { certfile: '/no/such' }, 'client', 'tcp'],
 ] as const)('what is wrong is refused: %s', (text, ssl, side, transport) => {
   expect(() => read(ssl, side, transport)).toThrow(text)
+})
+
+test('a master whose address names a transport without TLS is reached without, and any other is not', () => {
+  const ssl = { ca_certs: file('ca') }
+  const to = (transport: string, namesTransport: boolean) =>
+    tlsToMaster({ ssl }, { transport, namesTransport })?.ca
+  expect(to('tcp', true)).toBe('the ca')
+  expect(to('ws', false)).toBe('the ca')
+  expect(to('zeromq', true)).toBeUndefined()
+  expect(() => to('zeromq', false)).toThrow('the transport zeromq has no TLS')
 })

@@ -60,7 +60,7 @@ async function follow(options: Record<string, unknown>) {
     known: { read: async () => undefined, write: async () => {} },
     signingKey: undefined,
     transport: transport as Transport,
-    address: { host: 'salt', port: 4506 },
+    address: { text: 'salt', transport: 'zeromq', namesTransport: false, host: 'salt', port: 4506 },
     grains: () => ({}),
     log: quietLog,
     onJob: () => {},
