@@ -38,14 +38,23 @@ export class MinionStarts {
   }
 
   /** Add a run. If it is already stored, its time is kept. */
-  async save(id: string, start: MinionStart, at: number): Promise<void> {
-    if (this.of(id).some(({ token }) => token === start.token)) return
+  save(id: string, start: MinionStart, at: number): Promise<void> {
+    return this.add(id, [{ ...start, at }])
+  }
+
+  /** Add runs. The time of one that is already stored is kept. */
+  async add(id: string, starts: readonly KnownStart[]): Promise<void> {
+    const known = new Set(this.of(id).map(({ token }) => token))
+    if (starts.every(({ token }) => known.has(token))) return
     await this.#store.change((records) => {
-      const all = [...startsIn(records, id), { ...start, at }]
-      for (const { token } of all.slice(0, -MAX_STARTS)) records.remove(['run', token])
-      records.put(['start', id], all.slice(-MAX_STARTS))
-      if (!records.has(['run', start.token])) records.put(['run', start.token], id)
-      if (start.syndic) records.put(['syndic', id], at)
+      const all = [...startsIn(records, id), ...starts]
+      const kept = latestStarts(all)
+      const tokens = new Set(kept.map(({ token }) => token))
+      for (const { token } of all) if (!tokens.has(token)) records.remove(['run', token])
+      records.put(['start', id], kept)
+      for (const token of tokens) if (!records.has(['run', token])) records.put(['run', token], id)
+      const latest = kept.at(-1)
+      if (latest?.syndic) records.put(['syndic', id], latest.at)
       else records.remove(['syndic', id])
     })
   }
@@ -99,6 +108,13 @@ export class MinionStarts {
   close(): Promise<void> {
     return this.#store.close()
   }
+}
+
+/** Return the latest runs that are kept of a minion, each once, with the time that comes first for it, the newest last. */
+export function latestStarts(starts: readonly KnownStart[]): KnownStart[] {
+  const runs = new Map<string, KnownStart>()
+  for (const start of starts) if (!runs.has(start.token)) runs.set(start.token, start)
+  return [...runs.values()].sort((one, other) => one.at - other.at).slice(-MAX_STARTS)
 }
 
 const startsIn = (records: Pick<StoreReader, 'get'>, id: string): readonly KnownStart[] =>

@@ -47,6 +47,7 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
       config.cachedir,
       {
         shared: new SharedValues(store, cluster, key),
+        cluster,
         kinds: [
           replicatedKeys(config.pki_dir, () => void rotate()),
           replicatedFacts(disposer.own(MinionData.open(directory, { onDamage }))),
@@ -67,7 +68,7 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
       await replica.exchange()
     } catch (error) {
       complain(
-        `Keys and facts of minions are not exchanged with the other masters of the cluster ${cluster} at the moment: ${messageOf(error)}`,
+        `Keys and facts of minions are not exchanged with the other masters of the cluster ${cluster} at the moment, and each goes on with what it knows: ${messageOf(error)}`,
       )
     }
     if (!isClosed) timer = setTimeout(() => void next(), EXCHANGE_MS)
@@ -78,8 +79,8 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
     return running
   }
   if (!(await endsWithin(next(), FIRST_EXCHANGE_MS)))
-    log.error(
-      `The store ${name} does not answer. The master starts without what the others of its cluster know.`,
+    log.warn(
+      `The first exchange with the store ${name} takes longer than ${FIRST_EXCHANGE_MS / 1000} s. The master starts meanwhile, and learns later what the others of its cluster know.`,
     )
   return {
     rotated: (revoke) => aes.rotated(revoke),
@@ -100,10 +101,15 @@ async function openSharedStore(
   disposer: Disposer,
 ): Promise<{ name: string; store: SharedStore }> {
   const host = { loader: openLoader('returners', { config, log }), config: { ...config }, log }
-  if (!CLUSTER.test(config.cluster_id ?? ''))
-    throw new SaltError('CONFIG_INVALID', 'cluster_id may have up to 64 letters, digits, dots, _ and -.', {
-      key: 'cluster_id',
-    })
+  const { cluster_id: cluster = '' } = config
+  if (!CLUSTER.test(cluster))
+    throw new SaltError(
+      'CONFIG_INVALID',
+      `The option cluster_id is '${cluster}'; it may have up to 64 letters, digits, dots, _ and -.`,
+      {
+        key: 'cluster_id',
+      },
+    )
   for (const target of jobSinks(config)) {
     const returner = await openConfiguredReturner(targetFrom(target), host)
     disposer.defer(async () => returner.close?.())

@@ -1,7 +1,7 @@
 import { isMinionId } from '../../base/minion-id.ts'
-import { isRecord } from '../../base/record.ts'
-import type { MinionData } from '../../cache/minion-data.ts'
-import type { KnownStart, MinionStarts } from '../../cache/minion-starts.ts'
+import { type Fields, isRecord } from '../../base/record.ts'
+import type { MinionData, MinionFacts } from '../../cache/minion-data.ts'
+import { type KnownStart, latestStarts, type MinionStarts } from '../../cache/minion-starts.ts'
 import { readStartReport } from '../../wire/minion-start.ts'
 import type { Replicated } from './replica.ts'
 
@@ -9,24 +9,30 @@ import type { Replicated } from './replica.ts'
 export function replicatedFacts(data: MinionData): Replicated {
   let count: number | undefined
   return {
-    kind: 'facts',
+    name: 'facts',
     async changed(all) {
       const { changes, since } = data.changedSince(count)
       count = changes
       return all || !since ? data.ids() : since
     },
     async read(id) {
-      const [grains, pillar] = [data.grains(id), data.pillar(id)]
-      return grains || pillar ? { ...(grains && { grains }), ...(pillar && { pillar }) } : undefined
+      const facts = factsIn({ grains: data.grains(id), pillar: data.pillar(id) })
+      return facts.grains || facts.pillar ? facts : undefined
     },
     async write(id, value) {
-      if (!isMinionId(id)) return
-      if (!isRecord(value)) return data.remove(id)
-      const { grains, pillar } = value
-      await data.save(id, { ...(isRecord(grains) && { grains }), ...(isRecord(pillar) && { pillar }) })
+      if (!isMinionId(id)) return undefined
+      if (!isRecord(value)) return void (await data.remove(id))
+      const facts = factsIn(value)
+      await data.save(id, facts)
+      return { ...factsIn({ grains: data.grains(id), pillar: data.pillar(id) }), ...facts }
     },
   }
 }
+
+const factsIn = ({ grains, pillar }: Fields): MinionFacts => ({
+  ...(isRecord(grains) && { grains }),
+  ...(isRecord(pillar) && { pillar }),
+})
 
 /** How often the starts of all minions are compared with those known. */
 const LOOK_MS = 5_000
@@ -36,12 +42,12 @@ export function replicatedStarts(starts: MinionStarts): Replicated {
   let known: ReadonlyMap<string, string> = new Map()
   let lookAt = 0
   return {
-    kind: 'starts',
+    name: 'starts',
     async changed(all) {
       if (performance.now() < lookAt && !all) return []
       lookAt = performance.now() + LOOK_MS
-      const now = new Map(starts.ids().map((id) => [id, starts.of(id).at(-1)?.token ?? '']))
-      const ids = [...now].filter(([id, token]) => all || known.get(id) !== token).map(([id]) => id)
+      const now = new Map(starts.ids().map((id) => [id, tokensOf(starts.of(id))]))
+      const ids = [...now].filter(([id, tokens]) => all || known.get(id) !== tokens).map(([id]) => id)
       known = now
       return ids
     },
@@ -50,11 +56,18 @@ export function replicatedStarts(starts: MinionStarts): Replicated {
       return all.length > 0 ? all : undefined
     },
     async write(id, value) {
-      if (!isMinionId(id) || !Array.isArray(value)) return
-      for (const start of value.map(readStart)) if (start) await starts.save(id, start, start.at)
+      if (!isMinionId(id)) return undefined
+      await starts.add(id, readStarts(value))
+      return starts.of(id)
     },
+    merge: (here, elsewhere) => latestStarts([...readStarts(here), ...readStarts(elsewhere)]),
   }
 }
+
+const tokensOf = (starts: readonly KnownStart[]): string => starts.map(({ token }) => token).join(' ')
+
+const readStarts = (value: unknown): KnownStart[] =>
+  Array.isArray(value) ? value.map(readStart).filter((start) => start !== undefined) : []
 
 function readStart(value: unknown): KnownStart | undefined {
   const start = readStartReport({ start: value })

@@ -34,7 +34,7 @@ export function replicatedKeys(pkiDir: string, onRevoked: () => void): Replicate
   }
 
   return {
-    kind: 'key',
+    name: 'key',
     async changed(all) {
       if (all) known = new Map()
       if (!folders.haveChanged() && !all) return []
@@ -46,7 +46,7 @@ export function replicatedKeys(pkiDir: string, onRevoked: () => void): Replicate
     read,
     merge,
     async write(id, value) {
-      if (!isMinionId(id)) return
+      if (!isMinionId(id)) return undefined
       const keys = isRecord(value) ? value : {}
       const accepted = await files.read('accepted', id)
       const pemOf = (state: KeyState) => (typeof keys[state] === 'string' ? keys[state] : undefined)
@@ -59,17 +59,27 @@ export function replicatedKeys(pkiDir: string, onRevoked: () => void): Replicate
       for (const state of keyStates.toReversed())
         if (pemOf(state) === undefined) await files.remove(state, id)
       if (accepted !== undefined && keys.accepted !== accepted) onRevoked()
+      return value
     },
   }
 }
 
-/** Keep what was decided here about a key that is not decided elsewhere; the rejection of a key prevails over its acceptance. */
+/**
+ * Return the keys of a minion that were decided on two masters at once. The rejection of a key prevails over its acceptance, and what is
+ * decided over a key that waits, which is denied if it is another one. Of two decisions about different keys that from elsewhere stays.
+ */
 function merge(here: unknown, elsewhere: unknown): unknown {
   if (!isRecord(here) || !isRecord(elsewhere)) return elsewhere
-  const { pending, accepted } = elsewhere
-  if (here.rejected !== undefined && [pending, accepted].includes(here.rejected))
-    return { rejected: here.rejected, ...(elsewhere.denied !== undefined && { denied: elsewhere.denied }) }
-  if (here.accepted === undefined || here.accepted !== pending) return elsewhere
-  const { pending: _, ...others } = elsewhere
-  return { ...others, accepted: here.accepted }
+  const isRejectedHere = here.rejected !== undefined && here.rejected === elsewhere.accepted
+  const isDecidedElsewhere = elsewhere.rejected !== undefined || elsewhere.accepted !== undefined
+  const decided = isDecidedElsewhere && !isRejectedHere ? elsewhere : here
+  const { rejected, accepted } = decided
+  const others = [elsewhere, here].flatMap(({ pending, denied }) => [pending, denied])
+  const [other] = others.filter((pem) => pem !== undefined && pem !== rejected && pem !== accepted)
+  if (rejected === undefined && accepted === undefined) return elsewhere
+  return {
+    ...(rejected !== undefined && { rejected }),
+    ...(accepted !== undefined && { accepted }),
+    ...(other !== undefined && { denied: other }),
+  }
 }

@@ -14,7 +14,7 @@ export function sharedKey(aesKeys: AesKeys, adopt: (aes: string, revoke: boolean
   let present = { aes: aesKeys.current.text, revoke: false }
   let hasChanged = true
   return {
-    kind: 'aes',
+    name: 'aes',
     isVolatile: true,
     rotated(revoke) {
       present = { aes: aesKeys.current.text, revoke }
@@ -27,9 +27,10 @@ export function sharedKey(aesKeys: AesKeys, adopt: (aes: string, revoke: boolean
     },
     read: async () => present,
     async write(_, value) {
-      if (!isRecord(value) || typeof value.aes !== 'string') return
+      if (!isRecord(value) || typeof value.aes !== 'string') return present
       present = { aes: SymmetricKey.parse(value.aes).text, revoke: value.revoke === true }
       adopt(present.aes, present.revoke)
+      return present
     },
   }
 }

@@ -75,8 +75,9 @@ describe('masters of a cluster', () => {
         replicatedStarts(starts),
         aes,
       ],
+      cluster: 'north',
       log,
-      epochMs: 0,
+      checkMs: 0,
     })
     const close = async () => {
       await replica.close()
@@ -242,13 +243,6 @@ describe('masters of a cluster', () => {
     await one.replica.exchange()
     expect(await two.keys.state('web1')).toBeUndefined()
     expect(await one.keys.state('web1')).toBeUndefined()
-    const epoch = store.values.get('epoch')
-    store.values.clear()
-    await one.replica.exchange() // begins another epoch
-    set('key/web1', accepted?.value)
-    await two.replica.exchange()
-    expect(await two.keys.state('web1')).toBeUndefined()
-    expect(store.values.get('epoch')?.value).not.toEqual(epoch?.value)
   })
 
   test('refuse a store with the values of masters that have another key', async () => {
@@ -261,6 +255,169 @@ describe('masters of a cluster', () => {
     )
     await one.replica.exchange()
     expect(await one.keys.list('accepted')).toEqual([])
+  })
+
+  const bothHave = async (id: string) => {
+    const one = await master('one')
+    await file(one.folder, 'minions', id, await pemOf(id))
+    await one.replica.exchange()
+    const two = await master('two')
+    await two.replica.exchange()
+    expect(await two.keys.list('accepted')).toEqual([id])
+    return { one, two }
+  }
+  const copyOf = () => ({ values: new Map(store.values), last: store.last })
+
+  test('do not accept a deleted or rejected key again when all values of the store are put back', async () => {
+    const { one, two } = await bothHave('web1')
+    await file(two.folder, 'minions', 'web2', await pemOf('web2'))
+    for (const each of [two, one]) await each.replica.exchange()
+    const before = copyOf()
+    await one.keys.remove('web1')
+    await one.keys.reject('web2', { includeAccepted: true })
+    for (const each of [one, two]) await each.replica.exchange()
+    store.values.clear()
+    for (const each of [one, two]) await each.replica.exchange()
+    Object.assign(store, before)
+    for (const each of [one, two, one]) await each.replica.exchange()
+    for (const { keys } of [one, two])
+      expect(await keys.list()).toEqual({ accepted: [], denied: [], pending: [], rejected: ['web2'] })
+    expect(
+      await master('three').then(async (three) => {
+        await three.replica.exchange()
+        return three.keys.list('accepted')
+      }),
+    ).toEqual([])
+  })
+
+  test('take no value for a later one because the store gives it a later revision', async () => {
+    const { one, two } = await bothHave('web1')
+    const accepted = store.values.get('key/web1')!
+    store.values.set('key/web1', { ...accepted, revision: 1e9 })
+    for (const each of [one, two]) await each.replica.exchange()
+    await one.keys.reject('web1', { includeAccepted: true })
+    await one.replica.exchange()
+    store.values.set('key/web1', { ...accepted, revision: 2e9 })
+    for (const each of [one, two, one]) await each.replica.exchange()
+    expect(await one.keys.state('web1')).toBe('rejected')
+    expect(one.log.error.mock.calls.flat().join()).toContain(
+      'The value key/web1 in the store of the cluster north is not used',
+    )
+  })
+
+  test('complain about a store that gives out earlier revisions, and compare all its values', async () => {
+    const { one, two } = await bothHave('web1')
+    store.values.set('key/web1', { ...store.values.get('key/web1')!, revision: 1e9 })
+    for (const each of [one, two]) await each.replica.exchange()
+    await one.keys.reject('web1', { includeAccepted: true })
+    await one.replica.exchange()
+    expect(one.log.error.mock.calls.flat().join()).toContain(
+      'it gives out revisions that it has given out before',
+    )
+    await two.data.save('web9', { grains: {} })
+    for (const each of [two, two]) await each.replica.exchange()
+    expect(await two.keys.state('web1')).toBe('rejected')
+  })
+
+  test('agree again after the store went back to an earlier state', async () => {
+    const { one, two } = await bothHave('web1')
+    const before = copyOf()
+    await file(one.folder, 'minions', 'web2', await pemOf('web2'))
+    await one.keys.reject('web1', { includeAccepted: true })
+    for (const each of [one, two]) await each.replica.exchange()
+    Object.assign(store, before)
+    await two.keys.remove('web1')
+    for (const each of [two, one, two, one]) await each.replica.exchange()
+    expect(await one.keys.list()).toEqual({ accepted: ['web2'], denied: [], pending: [], rejected: [] })
+    expect(await two.keys.list()).toEqual(await one.keys.list())
+  })
+
+  test('fill a store that has lost its values and got a new one before anybody noticed', async () => {
+    const { one, two } = await bothHave('web1')
+    store.values.clear()
+    store.last = 0
+    await file(two.folder, 'minions_pre', 'web2', await pemOf('web2'))
+    for (const each of [two, one, two]) await each.replica.exchange()
+    for (const { keys } of [one, two])
+      expect(await keys.list()).toEqual({ accepted: ['web1'], denied: [], pending: ['web2'], rejected: [] })
+    const three = await master('three')
+    await three.replica.exchange()
+    expect(await three.keys.list('accepted')).toEqual(['web1'])
+  })
+
+  test('delete elsewhere what was deleted here while the cluster was not served', async () => {
+    const { one, two } = await bothHave('web1')
+    await one.data.save('web1', { grains: { os: 'Debian' } })
+    await one.replica.exchange()
+    await two.replica.exchange()
+    await two.replica.close()
+    await two.data.close()
+    await two.starts.close()
+    closing.pop()
+    await rm(join(two.folder, 'minions', 'web1'))
+    const again = await master('two')
+    await again.data.remove('web1')
+    await again.replica.exchange()
+    await one.replica.exchange()
+    expect(await one.keys.list('accepted')).toEqual([])
+    expect(one.data.grains('web1')).toBeUndefined()
+  })
+
+  test('send what a worker stores while a value from elsewhere is taken over', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    await one.data.save('web1', { grains: { at: 1 } })
+    for (const each of [one, two]) await each.replica.exchange()
+    await one.data.save('web1', { grains: { at: 2 } })
+    await one.replica.exchange()
+    const save = two.data.save.bind(two.data)
+    two.data.save = async (id, facts) => {
+      await save(id, facts)
+      two.data.save = save
+      await save('web1', { grains: { at: 3 } })
+    }
+    for (const each of [two, one]) await each.replica.exchange()
+    expect(one.data.grains('web1')).toEqual({ at: 3 })
+  })
+
+  test('know all starts, in their order, that each had learned alone', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    await one.starts.save('web1', { ...start, token: 'later1' }, 2000)
+    await two.starts.save('web1', { ...start, token: 'first1' }, 1000)
+    for (const each of [one, two, one]) await each.replica.exchange()
+    for (const { starts } of [one, two])
+      expect(starts.of('web1').map(({ token }) => token)).toEqual(['first1', 'later1'])
+    const { last } = store
+    for (const each of [two, one, two]) await each.replica.exchange()
+    expect(store.last).toBe(last)
+  })
+
+  test('keep an accepted key when a stranger has filed another of that id elsewhere', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    await file(one.folder, 'minions_pre', 'web1', await pemOf('evil'))
+    await file(two.folder, 'minions', 'web1', await pemOf('web1'))
+    for (const each of [one, two, one]) await each.replica.exchange()
+    for (const { keys } of [one, two]) {
+      expect(await keys.list()).toEqual({ accepted: ['web1'], denied: ['web1'], pending: [], rejected: [] })
+      expect(keys.accepted('web1')?.pem).toBe(await pemOf('web1'))
+    }
+    expect(revoked).toEqual([])
+  })
+
+  test('let a later change prevail over one that the store took without an answer', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    for (const each of [one, two]) await each.replica.exchange()
+    await file(one.folder, 'minions', 'web1', await pemOf('web1'))
+    const put = store.putShared.bind(store)
+    store.putShared = async (...asked) => {
+      await put(...asked)
+      throw new Error('no answer')
+    }
+    await expect(one.replica.exchange()).rejects.toThrow('no answer')
+    store.putShared = put
+    await one.keys.remove('web1')
+    for (const each of [one, two]) await each.replica.exchange()
+    expect(await one.keys.list('accepted')).toEqual([])
+    expect(await two.keys.list('accepted')).toEqual([])
   })
 
   test('begin again from the store when the file of one was removed', async () => {
