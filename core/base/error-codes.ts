@@ -18,6 +18,7 @@ export type ErrorCode =
   | 'KEY_INVALID'
   | 'KEY_REJECTED'
   | 'LOCKED_OUT'
+  | 'MASTER_GONE'
   | 'MASTER_KEY_CHANGED'
   | 'MASTER_UNREACHABLE'
   | 'MESSAGE_TOO_LARGE'

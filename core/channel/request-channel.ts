@@ -6,6 +6,7 @@ import type { RequestClient } from '../transport/contract.ts'
 import { asBytes } from '../wire/bytes.ts'
 import { type Algorithms, packAes } from '../wire/envelope.ts'
 import { MAX_CONTENT_BYTES, tooLargeText } from '../wire/message-size.ts'
+import { sessionToMaster } from './session-to-master.ts'
 import type { SignInKeys } from './sign-in-client.ts'
 import { makeToken } from './token.ts'
 
@@ -21,15 +22,38 @@ export interface RequestChannelSettings {
   now(): number
 }
 
+/** The one of several masters that takes a request, by its name: no other, or another if it is not there. */
+export type Recipient = { readonly only: string } | { readonly prefer: string }
+
+/** Only the master of this name, if it has one, takes a request. */
+export const onlyMaster = (name: string | undefined): Recipient | undefined =>
+  name === undefined ? undefined : { only: name }
+
 /** Encrypted requests of a minion (wire protocol §4, §7). */
 export interface RequestChannel {
   /**
-   * Send a request and return the decrypted answer. If the master cannot decrypt it, sign in again and retry once. `to` names one of
-   * several masters.
+   * Send a request and return the decrypted answer. If the master cannot decrypt it, sign in again and retry once. Where there are
+   * several masters, `to` says which takes it; by default any does. Rejects with MASTER_GONE if the only one that may is not there.
    */
-  request(load: Readonly<Record<string, unknown>>, timeoutMs: number, to?: string): Promise<unknown>
+  request(load: Readonly<Record<string, unknown>>, timeoutMs: number, to?: Recipient): Promise<unknown>
   /** Request the pillar, whose reply has a format of its own (wire protocol §7.3). */
   pillar(load: Readonly<Record<string, unknown>>, timeoutMs: number): Promise<Record<string, unknown>>
+}
+
+const requestKey = ({ request, master }: SignInKeys, to: string | undefined): SymmetricKey =>
+  master === undefined || to === undefined ? request : sessionToMaster(request, to)
+
+/** Resolves with the reply to a request, or with undefined if it was not sent, since its master is not there, and another may take it. */
+async function unlessGone(
+  sent: Promise<Uint8Array>,
+  to: Recipient | undefined,
+): Promise<Uint8Array | undefined> {
+  try {
+    return await sent
+  } catch (error) {
+    if (!SaltError.is(error) || error.code !== 'MASTER_GONE' || (to && 'only' in to)) throw error
+    return undefined
+  }
 }
 
 /** Marks a reply that cannot be decrypted: the master restarted, or its keys rotated. */
@@ -42,18 +66,35 @@ export function createRequestChannel(settings: RequestChannelSettings): RequestC
   /** Encrypt a load and read the reply with `open`. After a refusal, sign in again and retry exactly once. */
   async function ask<T>(
     load: Readonly<Record<string, unknown>>,
-    { timeoutMs, to }: { readonly timeoutMs: number; readonly to?: string | undefined },
+    { timeoutMs, to }: { readonly timeoutMs: number; readonly to?: Recipient | undefined },
     open: (reply: Uint8Array, credentials: SignInKeys, nonce: string) => T | typeof undecryptable,
   ): Promise<T> {
     let credentials = await settings.credentials()
-    for (let attempt = 1; ; attempt++) {
+    const until = performance.now() + timeoutMs
+    for (let isRenewed = false; ; ) {
       const nonce = newNonce()
-      const reply = await client.request(seal(load, credentials, nonce), timeoutMs, to)
-      const value = open(reply, credentials, nonce)
+      const master = masterFor(credentials, to)
+      const keys = { ...credentials, request: requestKey(credentials, master) }
+      const reply = await unlessGone(
+        client.request(seal(load, keys, nonce), until - performance.now(), master),
+        to,
+      )
+      if (reply === undefined) {
+        if (client.choose?.() === undefined) credentials = await settings.renew(credentials)
+        continue
+      }
+      const value = open(reply, keys, nonce)
       if (value !== undecryptable) return value
-      if (attempt === 2) throw refused(load.cmd)
+      if (isRenewed) throw refused(load.cmd)
+      isRenewed = true
       credentials = await settings.renew(credentials)
     }
+  }
+
+  /** Return the name of the master that takes a request; undefined where there is one. */
+  function masterFor({ master }: SignInKeys, to: Recipient | undefined): string | undefined {
+    if (to && 'only' in to) return to.only
+    return client.choose?.(to?.prefer) ?? master
   }
 
   function seal(load: Readonly<Record<string, unknown>>, credentials: SignInKeys, nonce: string): Buffer {

@@ -11,7 +11,7 @@ import {
   secretsEqual,
 } from '../crypto/index.ts'
 import type { RequestClient } from '../transport/contract.ts'
-import { asBytes, asNumber } from '../wire/bytes.ts'
+import { asBytes, asNumber, asText } from '../wire/bytes.ts'
 import { type Algorithms, GENERATION_2, GENERATION_3, packClear } from '../wire/envelope.ts'
 import { makeSignIn } from '../wire/sign-in.ts'
 
@@ -21,6 +21,8 @@ export interface SignInKeys {
   readonly aes: SymmetricKey
   /** Key of requests and their replies: the session key, or in generation 2 the AES key. */
   readonly request: SymmetricKey
+  /** Name of the master that answered, if the minion has several behind one connection: each has a key of requests of its own. */
+  readonly master?: string
   readonly publishPort: number
   readonly masterKey: PublicKey
 }
@@ -202,7 +204,9 @@ function readCredentials(
   const publishPort = asNumber(inner.publish_port) ?? 4505
   const session = open('session')
   if (session) {
-    return { generation: 3, aes, request: SymmetricKey.parse(session), publishPort, masterKey }
+    const master = asText(inner.master, MAX_NAME)
+    const request = SymmetricKey.parse(session)
+    return { generation: 3, aes, request, ...(master !== undefined && { master }), publishPort, masterKey }
   }
   if (settings.minimumVersion <= GENERATION_2) {
     return { generation: 2, aes, request: aes, publishPort, masterKey }
@@ -213,5 +217,7 @@ function readCredentials(
       "Upgrade the master, or set minimum_auth_version: 2 in the minion's configuration.",
   )
 }
+
+const MAX_NAME = 255
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

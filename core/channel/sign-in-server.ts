@@ -25,6 +25,8 @@ export type SignInDecision =
     }
 
 export interface SignInServerSettings {
+  /** Name of this master, if several serve a minion over one connection. */
+  readonly name?: string | undefined
   readonly masterKey: PrivateKey
   /** Signature of the public key text under the separate signing key (`master_sign_pubkey`). */
   pubSignature(algorithms: SignInRequest['algorithms']): string | undefined
@@ -111,7 +113,7 @@ export function createSignInServer(
         pubSig: settings.pubSignature(request.algorithms),
         ...(token && token.byteLength <= 190 && { token: key.encrypt(token, encryption) }),
         aes: hide(aes.text),
-        ...(session && { session: hide(session.text) }),
+        ...(session && { session: hide(session.text), master: settings.name }),
         sig: sealedDigest(aes),
       },
       request.nonce,

@@ -11,5 +11,5 @@ export {
   networkTransportsOf,
   type Transports,
 } from './transport/network-transport.ts'
-export { serverSettingsOf } from './transport/server-settings.ts'
+export { masterNameOf, serverSettingsOf } from './transport/server-settings.ts'
 export { tlsOf, tlsToMaster } from './transport/tls.ts'

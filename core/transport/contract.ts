@@ -41,9 +41,14 @@ export interface RequestClient {
   /**
    * Send a request. Rejects with `SaltError` code TIMEOUT after `timeoutMs`, CANCELLED if the client is closed, and, if the
    * transport detects that, MASTER_UNREACHABLE as soon as the connection is lost. If an address has several servers, `to` is the name
-   * of the one that should take it; any takes it if that is not there.
+   * of the one that takes it, by default any does; rejects with MASTER_GONE, without having sent it, if that one is not there.
    */
   request(frame: Uint8Array, timeoutMs: number, to?: string): Promise<Uint8Array>
+  /**
+   * Return the name of a server that takes a request: the wanted one if it may be there, else another one; undefined if none is known, or
+   * the address has but one.
+   */
+  choose?(wanted?: string): string | undefined
   close(): Promise<void>
 }
 

@@ -14,9 +14,14 @@ export function lazily(name: string, load: () => Promise<Transport>): Transport 
     servePublish: async (settings) => (await loadOnce()).servePublish(settings),
     subscribe: async (settings) => (await loadOnce()).subscribe(settings),
     connectRequests(settings): RequestClient {
-      const client = loadOnce().then((transport) => transport.connectRequests(settings))
+      let connected: RequestClient | undefined
+      const client = loadOnce().then((transport) => {
+        connected = transport.connectRequests(settings)
+        return connected
+      })
       return {
         request: async (frame, timeoutMs, to) => (await client).request(frame, timeoutMs, to),
+        choose: (wanted) => connected?.choose?.(wanted),
         close: async () => (await client).close(),
       }
     },

@@ -79,6 +79,8 @@ export interface AcceptedSignIn {
   readonly token?: Buffer
   readonly aes: Buffer
   readonly session?: Buffer
+  /** Name of the master, if several serve a minion over one connection (docs/wire-additions.md). */
+  readonly master?: string | undefined
   readonly sig: Buffer
 }
 
@@ -94,6 +96,7 @@ export function makeAcceptance(fields: AcceptedSignIn, nonce: string): Record<st
     token: fields.token,
     aes: fields.aes,
     session: fields.session,
+    ...(fields.master !== undefined && { master: fields.master }),
     sig: fields.sig,
     nonce,
   }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { connect } from '@nats-io/transport-node'
+import { connect, headers } from '@nats-io/transport-node'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { decode, encodeLocal } from '../../core/codec/index.ts'
 import type { PublishClient, Transport } from '../../core/transport/contract.ts'
@@ -79,6 +79,62 @@ describe('the transport nats', needs(program('nats-server')), () => {
     await expect(client.request(encodeLocal(1), 100)).rejects.toMatchObject({ code: 'TIMEOUT' })
   })
 
+  test('gives a request to the master of a name, and to no other if that is not there', async () => {
+    const { process } = fleet()
+    const serveAs = async (name: string) => {
+      const master = await serveRequests(process(), { ...anywhere, name })
+      master.serve(async () => encodeLocal(name))
+      return master
+    }
+    const [one, two] = [await serveAs('one'), own(await serveAs('two'))]
+    const client = own(process().connectRequests(anywhere))
+    const ask = async (to: string) => decode(await client.request(encodeLocal('x'), 5000, to))
+    for (const name of ['one', 'two', 'one']) expect(await ask(name)).toBe(name)
+    await one.close()
+    await expect(ask('one')).rejects.toMatchObject({ code: 'MASTER_GONE' })
+    expect(await ask('two')).toBe('two')
+    void two
+  })
+
+  test('knows the masters that answer, and chooses among them', async () => {
+    const { process } = fleet()
+    const one = process()
+    await serve(one)
+    const publisher = await one.servePublish({ ...anywhere, name: 'one' })
+    own(await process().servePublish({ ...anywhere, name: 'two' }))
+    const minion = process()
+    const client = own(minion.connectRequests(anywhere))
+    expect(client.choose?.()).toBeUndefined()
+    await client.request(encodeLocal('x'), 100).catch(() => undefined) // the transport is loaded
+    await subscribe(minion)
+    await eventually(() => expect(client.choose?.('one')).toBe('one'))
+    await eventually(() => expect(client.choose?.('two')).toBe('two'))
+    await publisher.close()
+    await eventually(() => expect(client.choose?.('one')).toBe('two'))
+  })
+
+  test('sends no request whose time was over while others were answered', async () => {
+    const { process } = fleet()
+    const requests = await serve(process())
+    let asked = 0
+    const answers: (() => void)[] = []
+    requests.serve((request) => {
+      asked++
+      return new Promise((resolve) => answers.push(() => resolve(request)))
+    })
+    const client = own(process().connectRequests(anywhere))
+    const first = Array.from({ length: 32 }, () => client.request(encodeLocal('x'), 10_000))
+    await eventually(() => expect(asked).toBe(32))
+    await expect(client.request(encodeLocal('late'), 50)).rejects.toMatchObject({ code: 'TIMEOUT' })
+    for (const answer of answers.splice(0)) answer()
+    await Promise.all(first)
+    const last = client.request(encodeLocal('last'), 10_000)
+    await eventually(() => expect(answers).toHaveLength(1))
+    answers.shift()?.()
+    await last
+    expect(asked).toBe(33)
+  })
+
   test('carries publications of several masters that are larger than a message of NATS', async () => {
     const { process } = fleet()
     const [one, two] = [await publish(process()), await publish(process())]
@@ -136,11 +192,34 @@ describe('the transport nats', needs(program('nats-server')), () => {
     await lost.kill()
     await slow
     await eventually(() => expect(states).toEqual(['up', 'down']))
+    const meanwhile = client.request(encodeLocal('meanwhile'), 20_000)
     await lost.start()
+    expect(decode(await meanwhile)).toBe('meanwhile')
     await eventually(() => expect(states).toEqual(['up', 'down', 'up']))
     expect(decode(await client.request(encodeLocal('again'), 10_000))).toBe('again')
     await publisher.publish(encodeLocal({ x: 2 }))
     expect(await take(subscriber, 1)).toEqual([{ x: 2 }])
+  })
+
+  test('answers only to subjects of its prefix, since a master may publish to others than who asks', async () => {
+    const { prefix, servers, process } = fleet()
+    const requests = await serve(process())
+    requests.serve(async (request) => request)
+    const stranger = await connect({ servers })
+    own(stranger)
+    const heard: string[] = []
+    stranger.subscribe('other.>', { callback: (_, { subject }) => void heard.push(subject) })
+    const { requests: subject, inbox } = subjectsOf(prefix)
+    stranger.publish(subject, encodeLocal('x'), { reply: 'other.subject' })
+    const pieces = headers()
+    pieces.set('Salt-Length', '9')
+    stranger.publish(subject, encodeLocal('x'), { reply: 'other.pieces', headers: pieces })
+    const reply = `${inbox}.own`
+    const answered = stranger.subscribe(reply, { max: 1 })
+    stranger.publish(subject, encodeLocal('x'), { reply })
+    for await (const _ of answered) break
+    await stranger.flush()
+    expect(heard).toEqual([])
   })
 
   test('is not disturbed by messages of strangers', async () => {

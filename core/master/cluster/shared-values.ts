@@ -36,10 +36,11 @@ export class SharedValues {
     this.#sealing = SymmetricKey.derive(masterKey.pem, `salt-ts cluster ${cluster}`)
   }
 
-  /** Return the values that the store was given after a revision, in that order, at most `limit`. */
+  /** Return the values that the store was given after a revision, in that order, at most `limit`. Those with a revision that is no number are left out. */
   async since(revision: number, limit: number): Promise<StoredValue[]> {
     const found = await this.#store.sharedSince(this.#cluster, revision, limit)
-    return found.map(({ key, value, revision }) => ({ key, revision, opened: this.#open(key, value) }))
+    const usable = found.filter(({ revision }) => Number.isSafeInteger(revision))
+    return usable.map(({ key, value, revision }) => ({ key, revision, opened: this.#open(key, value) }))
   }
 
   /** Set a value if its revision in the store is `expected`. Resolves with the new one; undefined if it had another. */

@@ -12,7 +12,7 @@ import { MinionStarts } from '../../cache/minion-starts.ts'
 import { MinionsBelow } from '../../cache/minions-below.ts'
 import type { AesKeys } from '../../channel/aes-keys.ts'
 import { minionDataDirectory } from '../../config/cachedir.ts'
-import type { MasterConfig } from '../../config/index.ts'
+import { type MasterConfig, masterNameOf } from '../../config/index.ts'
 import { FileServer } from '../../fileserver/index.ts'
 import { openJobCache } from '../../jobs/open-job-cache.ts'
 import { Publications } from '../../jobs/publications.ts'
@@ -36,6 +36,7 @@ import type { WorkerContext } from './context.ts'
 import { ExpectedSenders } from './expected-senders.ts'
 import { createKeyDecider } from './key-decisions.ts'
 import { ReplayGuard } from './replay-guard.ts'
+import { sharesConnections } from './shared-connections.ts'
 import { Syndics } from './syndics.ts'
 import { createWorker } from './worker.ts'
 
@@ -143,10 +144,6 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
   }
 }
 
-/** Whether a minion has one connection to several masters, of which any may get its next request. */
-const sharesConnections = ({ cluster_id, transport }: MasterConfig): boolean =>
-  cluster_id !== undefined && transport === 'nats'
-
 /** Whether clients of the API may start runners or wheel functions: programs wait for those, so a process is kept ready. */
 const isAskedByApi = ({ netapi_enable_clients: clients }: MasterConfig): boolean =>
   clients.some((client) => /^(?:runner|wheel)/.test(String(client)))
@@ -156,6 +153,6 @@ const ownerOfJob = (load: object | undefined): string | undefined =>
 
 /** With `unique_jid` an id ends in the process id, as in Salt; ours are unique without it. */
 function jidSource({ unique_jid, cluster_id, master_id, id }: MasterConfig, clock: Clock): () => string {
-  const next = createJidSource(clock, cluster_id === undefined ? undefined : (master_id ?? id))
+  const next = createJidSource(clock, cluster_id === undefined ? undefined : masterNameOf({ master_id, id }))
   return unique_jid ? () => `${next()}_${process.pid}` : next
 }

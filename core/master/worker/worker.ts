@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { AesKeys } from '../../channel/aes-keys.ts'
 import { createRequestServer } from '../../channel/request-server.ts'
 import { createSignInServer, type SignInDecision } from '../../channel/sign-in-server.ts'
+import { masterNameOf } from '../../config/index.ts'
 import { SymmetricKey } from '../../crypto/index.ts'
 import { tags } from '../../events/index.ts'
 import { isApiClient } from '../../keys/index.ts'
@@ -15,6 +16,7 @@ import { clearHandlers, encryptedHandlers } from '../handlers/index.ts'
 import { withClientMetrics, withDurationMetrics } from '../metrics/request-metrics.ts'
 import { withPublishSpans } from '../metrics/request-spans.ts'
 import type { WorkerContext } from './context.ts'
+import { requestsTo, sharesConnections } from './shared-connections.ts'
 
 /** A request that takes longer is answered with an error. A return may wait for room on the disk (handlers/return.ts). */
 const DEADLINE_MS = 50_000
@@ -33,6 +35,8 @@ export interface WorkerSettings {
 export function createWorker(settings: WorkerSettings): (frame: Uint8Array) => Promise<Uint8Array> {
   const { context, masterKeys, sessions, aesKeys, log, clock } = settings
   const { config } = context
+  const name = sharesConnections(config) ? masterNameOf(config) : undefined
+  const toThisMaster = name === undefined ? <T>(session: T) => session : requestsTo(name)
   const signIn = createSignInServer({
     masterKey: masterKeys.key,
     pubSignature: ({ signing }) => masterKeys.pubSignature(signing),
@@ -40,6 +44,7 @@ export function createWorker(settings: WorkerSettings): (frame: Uint8Array) => P
     // Clients of the API are not minions: they get a random key that is not used.
     aesKey: (id) => (isApiClient(id, config.api_clients) ? SymmetricKey.generate() : aesKeys.current),
     sessionKey: (id, key) => sessions.forAcceptedKey(id, key),
+    name,
     decide: settings.decide,
     refusesVersion: async ({ id }, version) => version < GENERATION_3 && (await sessions.wasUsed(id)),
     announce: (event) => {
@@ -51,11 +56,12 @@ export function createWorker(settings: WorkerSettings): (frame: Uint8Array) => P
   const clear = withPublishSpans(withClientMetrics(clearHandlers(context), context.meter), context.tracer)
   return createRequestServer({
     aesKeys,
-    session: (id) => sessions.current(id),
+    session: async (id) => toThisMaster(await sessions.current(id)),
     publicKey: (id) => context.publicKey(id),
     speaksGeneration3: (id) => sessions.wasUsed(id),
     spokeGeneration3: (id) => sessions.used(id),
-    minimumVersion: config.minimum_auth_version,
+    // A request that is encrypted with the AES key could be replayed to another master.
+    minimumVersion: name === undefined ? config.minimum_auth_version : GENERATION_3,
     requestTtl: config.request_server_ttl,
     clear,
     encrypted: withDurationMetrics(withApiClients(context, clear, encryptedHandlers(context)), context.meter),

@@ -1,3 +1,4 @@
+import { onlyMaster } from '../../channel/request-channel.ts'
 import { callsOf, type PublishedCall } from '../../loader/index.ts'
 import { type CallCheckReport, makeCallCheckReport } from '../../wire/catalogue.ts'
 import { type JobLoad, readJobLoad } from '../../wire/publication.ts'
@@ -24,5 +25,8 @@ export async function answerCheck(
   const load = readJobLoad({ ...request, fun, arg })
   const refusals = load && (await check(callsOf({ ...load, words })))
   if (refusals)
-    await connection.request(makeCallCheckReport(id, { jid: request.jid, refusals }), request.master_id)
+    await connection.request(
+      makeCallCheckReport(id, { jid: request.jid, refusals }),
+      onlyMaster(request.master_id),
+    )
 }

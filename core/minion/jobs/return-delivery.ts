@@ -146,7 +146,8 @@ export class ReturnDelivery {
    */
   async #send(ret: SpooledReturn['ret'], connection: MasterConnection): Promise<unknown> {
     const signed = this.#signed(ret)
-    const to = asText(ret.master_id, MAX_MASTER_ID)
+    const owner = asText(ret.master_id, MAX_MASTER_ID)
+    const to = owner === undefined ? undefined : { prefer: owner }
     const other = () => (connection.publishConnection.isUp ? undefined : this.#otherOf(connection, ret))
     const first = other()
     if (first) return first.request(signed, to)

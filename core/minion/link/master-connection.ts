@@ -4,7 +4,7 @@ import { deferred } from '../../base/deferred.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { makeIntroduction } from '../../channel/introduction.ts'
 import { BROADCAST_TOPIC, runTopicOf, SYNDIC_TOPIC, topicOf } from '../../channel/publish-channel.ts'
-import { createRequestChannel, type RequestChannel } from '../../channel/request-channel.ts'
+import { createRequestChannel, type Recipient, type RequestChannel } from '../../channel/request-channel.ts'
 import type { KnownMaster, SignInKeys } from '../../channel/sign-in-client.ts'
 import { type ReceivedPublication, receiveJobs } from '../../channel/subscription.ts'
 import { makeToken } from '../../channel/token.ts'
@@ -156,7 +156,7 @@ export class MasterConnection {
   /** Get the jobs that were published while this minion was not connected, or could not be decrypted. A master of Python Salt has none. */
   async #catchUp(signal: AbortSignal): Promise<void> {
     const { id, log, onJob, config } = this.#settings
-    const request = (load: Readonly<Record<string, unknown>>, to?: string) => this.request(load, to)
+    const request = (load: Readonly<Record<string, unknown>>, to?: Recipient) => this.request(load, to)
     const servers = () => this.#frames?.servers ?? []
     while (!signal.aborted) {
       try {
@@ -216,12 +216,12 @@ export class MasterConnection {
     return this.#current !== undefined
   }
 
-  /** Send a request. `to` names the one of several masters that should take it; if it times out, any may. */
-  request(load: Readonly<Record<string, unknown>>, to?: string): Promise<unknown> {
+  /** Send a request. `to` says which of several masters takes it; one that is only preferred is not asked again after a timeout. */
+  request(load: Readonly<Record<string, unknown>>, to?: Recipient): Promise<unknown> {
     const { cmd, jid, fun } = load
     this.#details.trace('ReqChannel send crypt load={load}', { load: { cmd, jid, fun } })
     return this.#withRetries((timeoutMs, isFirst) =>
-      this.#channel.request(load, timeoutMs, isFirst ? to : undefined),
+      this.#channel.request(load, timeoutMs, isFirst || (to && 'only' in to) ? to : undefined),
     )
   }
 

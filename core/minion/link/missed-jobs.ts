@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { SaltError } from '../../base/errors.ts'
+import { onlyMaster, type Recipient } from '../../channel/request-channel.ts'
 import type { ReceivedPublication } from '../../channel/subscription.ts'
 import { type MissedJobs, makeMissedJobsRequest, readMissedJobsReply } from '../../wire/missed-jobs.ts'
 
@@ -10,8 +12,8 @@ const ASK_AT_MS = [0, 1_000, 5_000]
 
 export interface MissedJobsSettings {
   readonly id: string
-  /** Send a request to the master, encrypted; to the one named `to` if there are several. */
-  request(load: Readonly<Record<string, unknown>>, to?: string): Promise<unknown>
+  /** Send a request to the master, encrypted; to the one of that name if there are several. */
+  request(load: Readonly<Record<string, unknown>>, to?: Recipient): Promise<unknown>
   /** Return the names of the masters, where there may be several: each has the jobs that it published. */
   servers(): readonly string[]
   /** Aborts when the connection is lost, or the minion closes. */
@@ -32,12 +34,22 @@ export async function* missedJobs({
   for (const ms of ASK_AT_MS) {
     await delay(connectedAt + ms - performance.now(), undefined, { signal, ref: false })
     const names = servers()
-    for (const to of names.length > 0 ? names : [undefined]) yield* missedJobsOf(to, id, request)
+    if (names.length === 0) yield* missedJobsOf(undefined, id, request)
+    for (const name of names) yield* unlessGone(missedJobsOf(onlyMaster(name), id, request))
+  }
+}
+
+/** Yield the jobs of a master until it is gone. When it is back, it is asked again. */
+async function* unlessGone<T>(jobs: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* jobs
+  } catch (error) {
+    if (!SaltError.is(error) || error.code !== 'MASTER_GONE') throw error
   }
 }
 
 async function* missedJobsOf(
-  to: string | undefined,
+  to: Recipient | undefined,
   id: string,
   request: MissedJobsSettings['request'],
 ): AsyncGenerator<ReceivedPublication> {

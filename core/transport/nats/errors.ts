@@ -20,6 +20,17 @@ export const noMaster = (nats: NatsSettings): SaltError =>
     { servers: nats.servers },
   )
 
+/** Create the error for a request to one of several masters that is not there. It was not carried out. */
+export const masterGone = (nats: NatsSettings, master: string): SaltError =>
+  new SaltError(
+    'MASTER_GONE',
+    `The master ${master} takes no requests over ${placeOf(nats)} at the moment.`,
+    {
+      servers: nats.servers,
+      master,
+    },
+  )
+
 /** Create the error for a connection lost while a request was pending. */
 export const lostConnection = (nats: NatsSettings): SaltError =>
   new SaltError(

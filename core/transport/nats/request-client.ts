@@ -2,10 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Msg, type NatsConnection, RequestError, TimeoutError } from '@nats-io/transport-node'
 import { deferred } from '../../base/deferred.ts'
 import { Semaphore } from '../../base/semaphore.ts'
-import { withTimeout } from '../../base/with-timeout.ts'
 import type { RequestClient, RequestSettings } from '../contract.ts'
 import type { Lease } from './connection.ts'
-import { lostConnection, noMaster, requestCancelled, timedOut, unreachable } from './errors.ts'
+import { lostConnection, masterGone, noMaster, requestCancelled, timedOut, unreachable } from './errors.ts'
 import { Assembly, bytesOf, pieceHeaders, pieceSize, readPieceHeaders } from './pieces.ts'
 import type { NatsSettings } from './settings.ts'
 import { subjectsOf } from './subjects.ts'
@@ -16,7 +15,20 @@ const MAX_PENDING = 32
 const RETRY_MS = 50
 const RETRY_MAX_MS = 1_000
 
-/** Connect a client. A request goes to one of the masters. */
+/** A request from its beginning to its end. */
+interface Exchange {
+  /** Aborts with the error by which the request ends. */
+  readonly ended: AbortController
+  /** The master that takes it; undefined if any does. */
+  readonly to: string | undefined
+  /** Time by which it ends, by `performance.now()`. */
+  readonly until: number
+}
+
+/**
+ * Connect a client. A request goes to the master of a name, or to one of those that are known; while none is known, NATS gives it to
+ * one.
+ */
 export function connectRequests(
   nats: NatsSettings,
   lease: Lease,
@@ -24,47 +36,47 @@ export function connectRequests(
 ): RequestClient {
   const subjects = subjectsOf(nats.prefix)
   const places = new Semaphore(MAX_PENDING)
-  const cancels = new Set<(error: unknown) => void>()
+  const pending = new Set<AbortController>()
   let isClosed = false
-  const stopListening = lease.state.listen((state) => {
-    if (state === 'down') cancelAll(lostConnection(nats))
-  })
-  function cancelAll(error: unknown): void {
-    for (const cancel of cancels) cancel(error)
-  }
 
-  /** Send the first request of an exchange to the master of a name or, without one and if that is not there, to any. */
+  /** Send the first message of an exchange. */
   async function askFirst(
     connection: NatsConnection,
     body: Uint8Array,
-    { total, until, to }: { readonly total: number; readonly until: number; readonly to: string | undefined },
+    { total, exchange }: { readonly total: number; readonly exchange: Exchange },
   ) {
+    const { to, until, ended } = exchange
     const options = body.length < total ? pieceHeaders({ length: total }) : {}
-    let subject = to === undefined ? subjects.requests : subjects.requestsTo(to)
+    let master = to ?? lease.roster.choose()
     for (let wait = RETRY_MS; ; wait = Math.min(2 * wait, RETRY_MAX_MS)) {
+      ended.signal.throwIfAborted()
+      const subject = master === undefined ? subjects.requests : subjects.requestsTo(master)
       try {
         return await connection.request(subject, body, { timeout: leftUntil(until), ...options })
       } catch (error) {
         if (!(error instanceof RequestError && error.isNoResponders())) throw error
-        if (subject !== subjects.requests) {
-          subject = subjects.requests
+        if (master !== undefined) lease.roster.remove(master)
+        if (to !== undefined) throw masterGone(nats, to)
+        if (master !== undefined) {
+          master = undefined
           continue
         }
         if (failFast) throw noMaster(nats)
-        await delay(Math.min(wait, leftUntil(until)))
+        await delay(Math.min(wait, leftUntil(until)), undefined, { signal: ended.signal })
       }
     }
   }
 
-  async function exchange(frame: Uint8Array, until: number, to: string | undefined): Promise<Buffer> {
-    const connection = await lease.ready
+  async function run(frame: Uint8Array, exchange: Exchange): Promise<Buffer> {
+    const connection = await connected(exchange.ended.signal)
     const size = pieceSize(connection)
     const askNext = (answer: Msg, body?: Uint8Array) => {
       const { next } = readPieceHeaders(answer.headers)
-      if (next === undefined) throw lostConnection(nats)
-      return connection.request(next, body, { timeout: leftUntil(until) })
+      exchange.ended.signal.throwIfAborted()
+      if (!next?.startsWith(`${subjects.inbox}.`)) throw lostConnection(nats)
+      return connection.request(next, body, { timeout: leftUntil(exchange.until) })
     }
-    let answer = await askFirst(connection, frame.subarray(0, size), { total: frame.length, until, to })
+    let answer = await askFirst(connection, frame.subarray(0, size), { total: frame.length, exchange })
     for (let at = size; at < frame.length; at += size)
       answer = await askNext(answer, frame.subarray(at, at + size))
     const { length } = readPieceHeaders(answer.headers)
@@ -77,47 +89,62 @@ export function connectRequests(
     throw lostConnection(nats)
   }
 
-  async function inTurn(frame: Uint8Array, until: number, to: string | undefined): Promise<Buffer> {
-    const leave = await places.take()
-    return exchange(frame, until, to).finally(leave)
+  /** Wait until NATS is connected: what is sent in between would be lost. */
+  async function connected(signal: AbortSignal): Promise<NatsConnection> {
+    if (!lease.state.isUp) {
+      const up = deferred<void>()
+      const stop = lease.state.listen((state) => state === 'up' && up.resolve())
+      await Promise.race([up.promise, aborted(signal)]).finally(stop)
+    }
+    return lease.ready
+  }
+
+  async function inTurn(frame: Uint8Array, exchange: Exchange): Promise<Buffer> {
+    const leave = await places.take(exchange.ended.signal)
+    return run(frame, exchange).finally(leave)
   }
 
   async function request(frame: Uint8Array, timeoutMs: number, to?: string): Promise<Uint8Array> {
     if (isClosed) throw requestCancelled(nats)
-    const cancelled = deferred<never>()
-    const master = lease.roster.choose(to)
-    const forget = lease.roster.onGone((gone) => {
-      if (master !== undefined && gone.has(master)) cancelled.reject(lostConnection(nats))
-    })
-    const until = performance.now() + timeoutMs
+    const ended = new AbortController()
     const late = () => timedOut(nats, timeoutMs, lease.state.isUp ? undefined : lease.problem)
-    const failed = failFast
-      ? lease.firstFailure.then((problem) => Promise.reject(unreachable(nats, problem)))
-      : cancelled.promise
-    failed.catch(() => undefined)
-    cancels.add(cancelled.reject)
+    const timer = setTimeout(() => ended.abort(late()), timeoutMs)
+    const forget = [
+      lease.state.listen((state) => state === 'down' && ended.abort(lostConnection(nats))),
+      lease.roster.onGone((gone) => to !== undefined && gone.has(to) && ended.abort(lostConnection(nats))),
+    ]
+    if (failFast) void lease.firstFailure.then((problem) => ended.abort(unreachable(nats, problem)))
+    pending.add(ended)
     try {
-      const work = inTurn(frame, until, master)
+      const work = inTurn(frame, { ended, to, until: performance.now() + timeoutMs })
       work.catch(() => undefined)
-      return await withTimeout(Promise.race([work, cancelled.promise, failed]), timeoutMs, late)
+      return await Promise.race([work, aborted(ended.signal)])
     } catch (error) {
       if (error instanceof TimeoutError) throw late()
       throw error instanceof RequestError ? lostConnection(nats) : error
     } finally {
-      forget()
-      cancels.delete(cancelled.reject)
+      clearTimeout(timer)
+      for (const end of forget) end()
+      pending.delete(ended)
     }
   }
 
   return {
     request,
+    choose: (wanted) => lease.roster.choose(wanted),
     async close() {
       isClosed = true
-      stopListening()
-      cancelAll(requestCancelled(nats))
+      for (const ended of pending) ended.abort(requestCancelled(nats))
       await lease.release()
     },
   }
 }
 
 const leftUntil = (time: number): number => Math.max(1, time - performance.now())
+
+/** Rejects with the reason of a signal when that aborts. */
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })

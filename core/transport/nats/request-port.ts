@@ -20,7 +20,8 @@ export async function openRequestPort(
 
   function readRequest(message: Msg, take: (payload: Buffer, message: Msg) => void): void {
     const { length = message.data.length } = readPieceHeaders(message.headers)
-    if (length > maxFrameSize || message.reply === undefined) return
+    // A master may publish to subjects that the sender may not.
+    if (length > maxFrameSize || !message.reply?.startsWith(`${subjects.inbox}.`)) return
     if (length > message.data.length) transfers.receive(message, length, take)
     else take(bytesOf(message), message)
   }

@@ -17,6 +17,11 @@ export class Roster {
     if (gone.size > 0) for (const listener of [...this.#listeners]) listener(gone)
   }
 
+  /** Note that a master is not there. */
+  remove(name: string): void {
+    this.set(this.#names.filter((each) => each !== name))
+  }
+
   /** Add a listener for the moments at which there is one more. Returns a function that removes it. */
   onMore(listener: () => void): () => void {
     this.#newcomers.add(listener)
@@ -30,7 +35,7 @@ export class Roster {
   }
 
   /** Return the master that takes a request: the one that is asked for if it may be there, else any that is; undefined for whoever takes it. */
-  choose(wanted: string | undefined): string | undefined {
+  choose(wanted?: string): string | undefined {
     const names = this.#names
     if (names.length === 0) return wanted
     if (wanted !== undefined && names.includes(wanted)) return wanted

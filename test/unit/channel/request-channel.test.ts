@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { SaltError } from '../../../core/base/errors.ts'
 import { createRequestChannel, type RequestChannel } from '../../../core/channel/request-channel.ts'
 import { type SignInKeys, signIn } from '../../../core/channel/sign-in-client.ts'
 import { decode, Encoded, encodeNetwork } from '../../../core/codec/index.ts'
@@ -156,4 +157,63 @@ test('the largest return there may be fits into a message, and a larger message 
     ),
   })
   expect(frames).toEqual([])
+})
+
+let second: InProcessMaster | undefined
+afterEach(async () => {
+  await second?.close()
+  second = undefined
+})
+
+/** Two masters of a cluster that serve a minion over one connection, and the channel of wire1 to both. */
+async function twoMasters() {
+  const options = { auto_accept: true, cluster_id: 'north', transport: 'nats' }
+  const aes = SymmetricKey.generate().text
+  const one = await InProcessMaster.open({ options: { ...options, id: 'one' }, aes })
+  const two = await InProcessMaster.open({ options: { ...options, id: 'two' }, aes })
+  second = two
+  await two.file('wire1', (await keyPair('wire1')).publicKey)
+  await master.close()
+  master = one
+  const credentials = await signedIn()
+  const frames: Uint8Array[] = []
+  const present = new Set(['one', 'two'])
+  const requests = createRequestChannel({
+    client: {
+      async request(frame, _, to) {
+        frames.push(frame)
+        if (!present.has(String(to))) throw new SaltError('MASTER_GONE', `${to} is not there`)
+        return (to === 'one' ? one : two).answer(frame)
+      },
+      choose: (wanted) => (wanted && present.has(wanted) ? wanted : [...present][0]),
+      close: async () => {},
+    },
+    id: 'wire1',
+    key: await keyPair('wire1'),
+    algorithms: ALGORITHMS,
+    credentials: async () => credentials,
+    renew: () => signedIn(),
+    now: () => one.now,
+  })
+  return { one, two, requests, frames, present }
+}
+
+test('a request to one of several masters cannot be replayed to another', async () => {
+  const { one, two, requests, frames } = await twoMasters()
+  await requests.request(event, 1000)
+  expect(one.events.map(({ tag }) => tag)).toContain('my/tag')
+  expect(decode(await two.answer(frames[0]!))).toBe('bad load')
+  expect(two.events.map(({ tag }) => tag)).not.toContain('my/tag')
+  await requests.request(event, 1000, { prefer: 'two' })
+  expect(two.events.map(({ tag }) => tag)).toContain('my/tag')
+  expect(decode(await one.answer(frames[1]!))).toBe('bad load')
+})
+
+test('a request goes to another of several masters if its own is not there, unless only that one may take it', async () => {
+  const { two, requests, present } = await twoMasters()
+  present.delete('one')
+  await expect(requests.request(event, 1000, { only: 'one' })).rejects.toMatchObject({ code: 'MASTER_GONE' })
+  expect(two.events).toEqual([])
+  await requests.request(event, 1000, { prefer: 'one' })
+  expect(two.events.map(({ tag }) => tag)).toContain('my/tag')
 })

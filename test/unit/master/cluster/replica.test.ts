@@ -319,6 +319,16 @@ describe('masters of a cluster', () => {
     expect(await two.keys.state('web1')).toBe('rejected')
   })
 
+  test('go on after somebody gave a value a revision that is no number', async () => {
+    const { one, two } = await bothHave('web1')
+    const junk = { key: 'facts/zzz', value: Buffer.from('junk'), revision: Number.NaN }
+    const since = store.sharedSince.bind(store)
+    store.sharedSince = async (...asked) => [...(await since(...asked)), junk]
+    await two.keys.remove('web1')
+    for (const each of [two, one]) await each.replica.exchange()
+    expect(await one.keys.list('accepted')).toEqual([])
+  })
+
   test('agree again after the store went back to an earlier state', async () => {
     const { one, two } = await bothHave('web1')
     const before = copyOf()

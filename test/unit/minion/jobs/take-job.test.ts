@@ -33,6 +33,21 @@ test.each(['delivered', 'expired', 'cancelled', 'returned', 'unknown'])(
   },
 )
 
+test('only the master that published the job is asked', async () => {
+  const asked: unknown[] = []
+  const connection = {
+    address: '127.0.0.1:4506',
+    async request(_: unknown, to: unknown) {
+      asked.push(to)
+      return { state: 'delivered' }
+    },
+  }
+  const { log } = fakeLog()
+  const closing = new AbortController().signal
+  await takeJob({ jid: JID, master_id: 'one' }, { id: 'web1', connection, log, closing })
+  expect(asked).toEqual([{ only: 'one' }])
+})
+
 test('the master is asked until it answers, and what it says meanwhile is logged', async () => {
   const { answer, asked, lines } = take([new Error('no answer'), {}, null, { state: 'delivered' }])
   expect(await answer).toBe('delivered')
