@@ -143,11 +143,12 @@ async function verifyMaster(
   const text = inner.pub_key
   if (typeof text !== 'string') throw changed('its public key is not text')
   const offered = PublicKey.parse(text)
-  checkFingerprint(settings, offered)
   const vouched = checkVouched(settings, text, inner.pub_sig)
   if (known && !known.equals(offered) && !vouched) {
     throw changed('its public key is not the one this minion knows')
   }
+  // Last, since a wrong fingerprint ends the minion: somebody else who answers must not.
+  checkFingerprint(settings, offered)
   const refusal = known ? undefined : settings.join?.refusal(offered)
   if (refusal) throw new SaltError('FINGERPRINT_WRONG', refusal)
   return offered

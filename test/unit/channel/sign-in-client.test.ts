@@ -118,6 +118,14 @@ describe('who the master is', () => {
     expect(known).toBeUndefined()
   })
 
+  test('an answer with another key does not end a minion that knows its master for a wrong master_finger', async () => {
+    known = (await PrivateKey.generate(2048)).publicKey
+    const expected = fingerprint(known.pem, 'sha256')
+    await expect(attempt({ fingerprint: { expected, hash: 'sha256' } })).rejects.toMatchObject({
+      code: 'MASTER_KEY_CHANGED',
+    })
+  })
+
   test('a key that the signing key isValidProof for replaces the known one', async () => {
     await open({ auto_accept: true, master_sign_pubkey: true })
     known = (await keyPair('wire2')).publicKey
