@@ -172,8 +172,10 @@ describe('the transport nats', needs(program('nats-server')), () => {
   test('goes on after the server was killed and started again', async () => {
     const lost = await startNats()
     own({ close: () => lost.drop() })
-    const process = () => natsTransport({ servers: [`127.0.0.1:${lost.port}`], prefix: 'salt' })
-    const master = process()
+    const reported: string[] = []
+    const nats = { servers: [`127.0.0.1:${lost.port}`], prefix: 'salt' }
+    const process = () => natsTransport(nats)
+    const master = natsTransport(nats, (sentence) => void reported.push(sentence))
     const requests = await serve(master)
     requests.serve((request) =>
       decode(request) === 'slow' ? new Promise(() => undefined) : Promise.resolve(request),
@@ -192,6 +194,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     await lost.kill()
     await slow
     await eventually(() => expect(states).toEqual(['up', 'down']))
+    await eventually(() => expect(reported.join()).toContain('was lost, and is made again'))
     const meanwhile = client.request(encodeLocal('meanwhile'), 20_000)
     await lost.start()
     expect(decode(await meanwhile)).toBe('meanwhile')
@@ -359,5 +362,38 @@ describe('the transport nats', needs(program('nats-server')), () => {
     expect(heard[0]?.[1]).toContain('Give masters that serve the same minions one cluster_id')
     await one.close()
     await three.close()
+  })
+
+  test('reports another master of the cluster that has the same name', async () => {
+    const { process } = fleet()
+    const heard: string[] = []
+    const settings = { ...anywhere, name: 'one', group: 'north' }
+    own(await process().servePublish({ ...settings, onStranger: (sentence) => void heard.push(sentence) }))
+    own(await process().servePublish({ ...settings, name: 'two' }))
+    own(await process().servePublish(settings))
+    await eventually(() =>
+      expect(heard).toEqual([expect.stringContaining('Give each a master_id of its own.')]),
+    )
+  })
+
+  test('knows a subscriber that has proved who it is, however many strangers say hello', async () => {
+    const { prefix, servers, process } = fleet()
+    const identify = async (introduction: Uint8Array) => [Buffer.from(introduction).toString()]
+    const publisher = own(await process().servePublish({ ...anywhere, identify }))
+    const introduction = async () => Buffer.from('proved')
+    own(await process().subscribe({ ...anywhere, identity: 'm1', topics: ['own'], introduction }))
+    await eventually(() => expect(publisher.topics).toContain('proved'))
+    const stranger = await connect({ servers })
+    own(stranger)
+    const { presence } = subjectsOf(prefix)
+    const hello = (n: number) => encodeLocal({ subscriber: `stranger ${n}`, topics: ['t'], dropped: 0 })
+    for (let n = 0; n < 12_000; n++) stranger.publish(presence, hello(n))
+    await stranger.flush()
+    const topics = [...Array(9).keys()].map(String)
+    stranger.publish(presence, encodeLocal({ subscriber: 'greedy', topics, dropped: 0 }))
+    stranger.publish(presence, encodeLocal({ subscriber: 'last', topics: ['last', 'broadcast'], dropped: 0 }))
+    await eventually(() => expect(publisher.topics).toContain('last'))
+    expect(publisher.topics).toEqual(new Set(['proved', 'own', 't', 'last', 'broadcast']))
+    expect(publisher.subscribers).toBeLessThanOrEqual(5_001)
   })
 })

@@ -6,7 +6,13 @@ import { deferred } from '../../base/deferred.ts'
 import { onceInAWhile } from '../../base/once-in-a-while.ts'
 import { endsWithin } from '../../base/with-timeout.ts'
 import { ConnectionState } from '../connection-state.ts'
-import { connectionProblem, refusesCredentials, unreachable } from './errors.ts'
+import {
+  connectionLost,
+  connectionProblem,
+  refusesCredentials,
+  serverProblem,
+  unreachable,
+} from './errors.ts'
 import { Roster } from './roster.ts'
 import type { NatsSettings } from './settings.ts'
 import { subjectsOf } from './subjects.ts'
@@ -29,10 +35,10 @@ export interface Lease {
   readonly ready: Promise<NatsConnection>
   readonly state: ConnectionState
   readonly roster: Roster
-  /** Why no connection could be made until now. */
+  /** Why there is no connection. */
   readonly problem: string | undefined
-  /** Resolves when an attempt to connect has failed. */
-  readonly firstFailure: Promise<string>
+  /** Resolves with the problem when an attempt to connect fails, or at once if the latest one has. */
+  readonly failure: Promise<string>
   /** Wait for the connection as long as a starting master does. @throws SaltError MASTER_UNREACHABLE */
   awaitFirst(): Promise<NatsConnection>
   release(): Promise<void>
@@ -76,7 +82,9 @@ export class SharedConnection {
       get problem() {
         return open.problem
       },
-      firstFailure: open.firstFailure,
+      get failure() {
+        return open.failure
+      },
       awaitFirst,
       release,
     }
@@ -87,7 +95,7 @@ class OpenConnection {
   readonly #nats: NatsSettings
   readonly #onProblem: (sentence: string) => void
   readonly #ready = deferred<NatsConnection>()
-  readonly #failed = deferred<string>()
+  #failed = deferred<string>()
   readonly #refused = deferred()
   readonly #closing = new AbortController()
   readonly #ended: Promise<void>
@@ -105,7 +113,7 @@ class OpenConnection {
     return this.#ready.promise
   }
 
-  get firstFailure(): Promise<string> {
+  get failure(): Promise<string> {
     return this.#failed.promise
   }
 
@@ -126,7 +134,7 @@ class OpenConnection {
     const connection = await this.#connect()
     if (!connection) return
     this.#ready.resolve(connection)
-    this.state.set('up')
+    this.#isConnected()
     void this.#follow(connection)
     if (!signal.aborted) await closed.promise
     this.state.set('down')
@@ -157,10 +165,23 @@ class OpenConnection {
 
   async #follow(connection: NatsConnection): Promise<void> {
     for await (const status of connection.status()) {
-      if (status.type === 'disconnect') this.state.set('down')
-      else if (status.type === 'reconnect' && !this.#closing.signal.aborted) this.state.set('up')
-      else if (status.type === 'error') this.#report(status.error)
+      const isClosing = this.#closing.signal.aborted
+      if (status.type === 'disconnect' && !isClosing) this.#isLost()
+      else if (status.type === 'reconnect' && !isClosing) this.#isConnected()
+      else if (status.type === 'error') this.#onProblem(serverProblem(this.#nats, status.error))
     }
+  }
+
+  #isConnected(): void {
+    this.problem = undefined
+    this.#failed = deferred()
+    this.state.set('up')
+  }
+
+  #isLost(): void {
+    this.problem = connectionLost(this.#nats)
+    this.#onProblem(this.problem)
+    this.state.set('down')
   }
 }
 

@@ -51,10 +51,20 @@ export const requestCancelled = (nats: NatsSettings): SaltError =>
 export const refusesCredentials = (error: unknown): boolean =>
   error instanceof Error && ['AuthorizationError', 'UserAuthenticationExpiredError'].includes(error.name)
 
-/** Explain why a connection to NATS failed, as a sentence. */
-export function connectionProblem(nats: NatsSettings, error: unknown): string {
+export const connectionLost = (nats: NatsSettings): string =>
+  `The connection to ${placeOf(nats)} was lost, and is made again as soon as a server can be reached.`
+
+/** Say what a server reports about the connection, which goes on, as a sentence. */
+export function serverProblem(nats: NatsSettings, error: unknown): string {
   if (error instanceof PermissionViolationError)
     return `${placeOf(nats)} does not let this user ${error.operation === 'publish' ? 'publish' : 'subscribe'} to ${error.subject}. Give it that permission, see docs/transports.md.`
+  return refusesCredentials(error)
+    ? connectionProblem(nats, error)
+    : `${placeOf(nats)} reports: ${messageOf(error)}. Compare the limits of the user and of the servers with what this fleet needs, see docs/transports.md.`
+}
+
+/** Explain why a connection to NATS failed, as a sentence. */
+export function connectionProblem(nats: NatsSettings, error: unknown): string {
   const cause = (error as { cause?: unknown } | undefined)?.cause ?? error
   const place = placeOf(nats)
   if (refusesCredentials(error))

@@ -9,6 +9,8 @@ import type { Subjects } from './subjects.ts'
 /** A master that has not answered a hello for this long is gone. */
 const ANSWER_MS = 3_000
 const FIRST_INTERVAL_MS = 5_000
+/** Publishers that are known, at most. Strangers can answer as well. */
+const MAX_PUBLISHERS = 64
 /** Interval of hellos that report dropped publications. */
 const DROPPED_MS = 500
 
@@ -53,7 +55,6 @@ export class Masters {
       this.#inbox,
       messagesTo((message) => this.#hear(message)),
     )
-    this.#hello()
   }
 
   /** The connection to NATS was lost. */
@@ -64,7 +65,7 @@ export class Masters {
     this.#settings.state.set('down')
   }
 
-  /** The connection to NATS is back. */
+  /** The connection to NATS is there, for the first time or again. */
   found(): void {
     this.#isIntroduced = false
     this.#helloWithin(0)
@@ -76,6 +77,7 @@ export class Masters {
       this.#isIntroduced = false
       this.#helloWithin(Math.random() * this.#firstWait)
     } else if (notice && this.#present.delete(notice.publisher)) {
+      this.#answered.delete(notice.publisher)
       this.#note()
       if (this.#present.size === 0) this.#noMaster()
     }
@@ -144,6 +146,7 @@ export class Masters {
   }
 
   #answer(answer: HelloAnswer): void {
+    if (this.#present.size >= MAX_PUBLISHERS && !this.#present.has(answer.publisher)) return
     this.#isIntroduced = true
     this.#wait = this.#firstWait
     this.#intervalMs = answer.intervalMs

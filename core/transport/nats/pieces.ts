@@ -50,6 +50,10 @@ export function readPieceHeaders(given: MsgHdrs | undefined): PieceHeaders {
 export const bytesOf = ({ data }: { readonly data: Uint8Array }): Buffer =>
   Buffer.from(data.buffer, data.byteOffset, data.byteLength)
 
+/** Return the bytes of a piece that is kept: without what arrived together with it, such as headers, if that is more. */
+export const pieceIn = ({ data }: { readonly data: Uint8Array }): Buffer =>
+  2 * data.byteLength < data.buffer.byteLength ? Buffer.from(data) : bytesOf({ data })
+
 /** A message of which pieces arrive in order. */
 export class Assembly {
   readonly length: number
@@ -60,8 +64,9 @@ export class Assembly {
     this.length = length
   }
 
-  /** Add a piece. Returns false if the message would become longer than announced, or is longer than messages of Salt are. */
+  /** Add a piece. Returns false if it is empty, the message would become longer than announced, or is longer than messages of Salt are. */
   add(piece: Buffer): boolean {
+    if (piece.length === 0) return false
     this.#received += piece.length
     if (this.#received > this.length || this.length > MAX_MESSAGE_BYTES) return false
     this.#pieces.push(piece)

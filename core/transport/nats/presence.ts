@@ -1,5 +1,6 @@
 import { isRecord } from '../../base/record.ts'
 import { decode, encodeLocal } from '../../codec/index.ts'
+import { asBytes } from '../../wire/bytes.ts'
 
 /**
  * How masters know their subscribers, and these their masters, since NATS does not say. A subscriber sends a hello to all
@@ -32,13 +33,15 @@ export interface HelloAnswer {
 export interface PublisherNotice {
   readonly publisher: string
   readonly state: 'up' | 'down'
+  /** Name of its master. */
+  readonly name?: string | undefined
   /** The group of its master. */
   readonly group?: string | undefined
 }
 
 const MAX_NAME = 64
 const MAX_MASTER_NAME = 255
-const MAX_TOPICS = 32
+const MAX_TOPICS = 8
 const MAX_TOPIC = 128
 const MAX_INTERVAL_MS = 3_600_000
 
@@ -46,14 +49,15 @@ export const packMessage = (message: Hello | HelloAnswer | PublisherNotice): Uin
   encodeLocal({ ...message })
 
 export function readHello(frame: Uint8Array): Hello | undefined {
-  const { subscriber, topics, dropped, introduction } = mapIn(frame)
+  const { subscriber, topics, dropped, introduction: given } = mapIn(frame)
+  const introduction = asBytes(given)
   if (!isName(subscriber) || typeof dropped !== 'number') return undefined
   if (topics !== undefined && !isTopics(topics)) return undefined
   return {
     subscriber,
     dropped,
     ...(topics !== undefined && { topics }),
-    ...(introduction instanceof Uint8Array && { introduction }),
+    ...(introduction && { introduction }),
   }
 }
 
@@ -63,14 +67,14 @@ export function readHelloAnswer(frame: Uint8Array): HelloAnswer | undefined {
   return {
     publisher,
     intervalMs: Math.min(Math.max(intervalMs, 100), MAX_INTERVAL_MS),
-    ...(typeof name === 'string' && name.length <= MAX_MASTER_NAME && { name }),
+    ...(isMasterName(name) && { name }),
   }
 }
 
 export function readPublisherNotice(frame: Uint8Array): PublisherNotice | undefined {
-  const { publisher, state, group } = mapIn(frame)
+  const { publisher, state, name, group } = mapIn(frame)
   if (!isName(publisher) || (state !== 'up' && state !== 'down')) return undefined
-  return { publisher, state, ...(typeof group === 'string' && { group }) }
+  return { publisher, state, ...(isMasterName(name) && { name }), ...(isMasterName(group) && { group }) }
 }
 
 function mapIn(frame: Uint8Array): Readonly<Record<string, unknown>> {
@@ -84,6 +88,8 @@ function mapIn(frame: Uint8Array): Readonly<Record<string, unknown>> {
 
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME
+const isMasterName = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_MASTER_NAME
 const isTopics = (value: unknown): value is string[] =>
   Array.isArray(value) &&
   value.length <= MAX_TOPICS &&

@@ -1,12 +1,14 @@
 import { type Msg, type NatsConnection, nuid, type Subscription } from '@nats-io/transport-node'
+import { MAX_MESSAGE_BYTES } from '../../wire/message-size.ts'
 import { BoundedQueue } from '../bounded-queue.ts'
 import { ConnectionState } from '../connection-state.ts'
 import type { PublishClient, SubscribeSettings } from '../contract.ts'
 import { isAddressed, subscribesToAll } from '../topics.ts'
 import { type Lease, messagesTo } from './connection.ts'
 import { Masters } from './masters.ts'
-import { Assembly, bytesOf, readPieceHeaders } from './pieces.ts'
+import { Assembly, bytesOf, pieceIn, readPieceHeaders } from './pieces.ts'
 import { readPublisherNotice } from './presence.ts'
+import { RecentlyUsed } from './recently-used.ts'
 import type { NatsSettings } from './settings.ts'
 import { subjectsOf, topicOf } from './subjects.ts'
 
@@ -14,6 +16,8 @@ import { subjectsOf, topicOf } from './subjects.ts'
 const MAX_QUEUED = 10_000
 /** Publishers from which pieces arrive at once, at most. */
 const MAX_ASSEMBLIES = 16
+/** How long the next piece of a publication may take. */
+const IDLE_MS = 30_000
 
 /** Receive the publications of all masters. */
 export async function subscribe(
@@ -70,6 +74,7 @@ export async function subscribe(
   return {
     onConnection: (listener) => connection.listen(listener),
     onServer(listener) {
+      stopNews()
       stopNews = lease.roster.onMore(listener)
     },
     get servers() {
@@ -84,6 +89,7 @@ export async function subscribe(
       stopListening()
       stopNews()
       masters?.close()
+      pieces.close()
       await lease.release()
     },
   }
@@ -92,25 +98,29 @@ export async function subscribe(
 /** Puts publications together that came in pieces. */
 class PublicationPieces {
   /** By publisher: the publication that arrives now. */
-  readonly #arriving = new Map<string, { readonly number: string; readonly assembly: Assembly }>()
+  readonly #arriving = new RecentlyUsed<{ readonly number: string; readonly assembly: Assembly }>({
+    maxEntries: MAX_ASSEMBLIES,
+    maxBytes: 2 * MAX_MESSAGE_BYTES,
+    idleMs: IDLE_MS,
+  })
 
   /** Return a publication if this message completes it. */
   take(message: Msg): Buffer | undefined {
-    const { length, piece } = readPieceHeaders(message.headers)
-    if (length === undefined || piece === undefined) return bytesOf(message)
-    const [publisher = '', number = '', at = ''] = piece.split(' ')
-    if (at === '0') this.#begin(publisher, number, length)
-    const arriving = this.#arriving.get(publisher)
+    const { length, piece: place } = readPieceHeaders(message.headers)
+    if (length === undefined || place === undefined) return bytesOf(message)
+    const [publisher = '', number = '', at = ''] = place.split(' ')
+    if (at === '0') this.#arriving.add(publisher, { number, assembly: new Assembly(length) })
+    const arriving = this.#arriving.use(publisher)
     if (arriving?.number !== number || String(arriving.assembly.received) !== at) return undefined
-    const isTaken = arriving.assembly.add(bytesOf(message))
+    const piece = pieceIn(message)
+    const isTaken = arriving.assembly.add(piece)
     const { whole } = arriving.assembly
     if (whole || !isTaken) this.#arriving.delete(publisher)
+    else this.#arriving.grow(publisher, piece.length)
     return whole
   }
 
-  #begin(publisher: string, number: string, length: number): void {
-    this.#arriving.delete(publisher)
-    if (this.#arriving.size >= MAX_ASSEMBLIES) this.#arriving.delete(this.#arriving.keys().next().value ?? '')
-    this.#arriving.set(publisher, { number, assembly: new Assembly(length) })
+  close(): void {
+    this.#arriving.close()
   }
 }

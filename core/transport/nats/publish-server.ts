@@ -5,7 +5,7 @@ import { flush, type Lease, messagesTo } from './connection.ts'
 import { pieceHeaders, pieceSize } from './pieces.ts'
 import { type Hello, type PublisherNotice, packMessage, readHello, readPublisherNotice } from './presence.ts'
 import type { NatsSettings } from './settings.ts'
-import { subjectsOf } from './subjects.ts'
+import { isInInbox, subjectsOf } from './subjects.ts'
 
 /** Subscribers say hello in this interval, and less often if they are many: so many a second at most. */
 const INTERVAL_MS = 5_000
@@ -13,8 +13,8 @@ const MAX_HELLOS_PER_MS = 1
 /** A subscriber is gone when it has said no hello for this many intervals. */
 const MISSED = 2.5
 const CHECK_MS = 1_000
-/** Subscribers beyond this are not counted. */
-const MAX_SUBSCRIBERS = 500_000
+/** Subscribers that have not proved who they are, at most. For another one, the one that was heard longest ago is forgotten. */
+const MAX_UNPROVED = 5_000
 
 interface Subscriber {
   topics: readonly string[]
@@ -22,6 +22,50 @@ interface Subscriber {
   proved: readonly string[]
   dropped: number
   until: number
+}
+
+/** Those who have said hello, by their random names. Strangers can neither displace those that have proved who they are, nor fill memory. */
+class Subscribers {
+  readonly #proved = new Map<string, Subscriber>()
+  readonly #unproved = new Map<string, Subscriber>()
+
+  /** The interval of their hellos, in milliseconds. */
+  get intervalMs(): number {
+    return Math.max(INTERVAL_MS, this.#proved.size / MAX_HELLOS_PER_MS)
+  }
+
+  get(id: string): Subscriber | undefined {
+    return this.#proved.get(id) ?? this.#unproved.get(id)
+  }
+
+  add(id: string, subscriber: Subscriber): void {
+    this.#unproved.set(id, subscriber)
+    const [oldest] = this.#unproved.keys()
+    if (this.#unproved.size > MAX_UNPROVED && oldest !== undefined) this.#unproved.delete(oldest)
+  }
+
+  /** Note that one has proved that it is to get these topics. */
+  prove(id: string, topics: readonly string[]): void {
+    const subscriber = this.get(id)
+    if (!subscriber || topics.length === 0) return
+    this.#unproved.delete(id)
+    this.#proved.set(id, subscriber)
+    subscriber.proved = topics
+  }
+
+  delete(id: string): void {
+    this.#proved.delete(id)
+    this.#unproved.delete(id)
+  }
+
+  expire(now: number): void {
+    for (const [id, { until }] of this.entries()) if (until < now) this.delete(id)
+  }
+
+  *entries(): Generator<[string, Subscriber]> {
+    yield* this.#proved
+    yield* this.#unproved
+  }
 }
 
 /** Publish to all who subscribe. Several masters may. */
@@ -33,12 +77,12 @@ export async function servePublish(
   const connection = await lease.awaitFirst()
   const subjects = subjectsOf(nats.prefix)
   const publisher = nuid.next()
-  const subscribers = new Map<string, Subscriber>()
+  const subscribers = new Subscribers()
   let dropped = 0
   let published = 0
 
-  async function introduce(subscriber: Subscriber, introduction: Uint8Array): Promise<void> {
-    subscriber.proved = (await identify?.(introduction)) ?? []
+  async function introduce(id: string, introduction: Uint8Array): Promise<void> {
+    subscribers.prove(id, (await identify?.(introduction)) ?? [])
   }
 
   function hear({ subscriber: id, topics, dropped: missed, introduction }: Hello): number {
@@ -48,29 +92,31 @@ export async function servePublish(
       subscribers.delete(id)
       return 0
     }
-    const intervalMs = Math.max(INTERVAL_MS, subscribers.size / MAX_HELLOS_PER_MS)
+    const { intervalMs } = subscribers
     const until = performance.now() + MISSED * intervalMs
     if (known) Object.assign(known, { topics, dropped: missed, until })
-    else if (subscribers.size < MAX_SUBSCRIBERS)
-      subscribers.set(id, { topics, proved: [], dropped: missed, until })
-    const subscriber = subscribers.get(id)
-    if (introduction && subscriber) void introduce(subscriber, introduction).catch(() => undefined)
+    else subscribers.add(id, { topics, proved: [], dropped: missed, until })
+    if (introduction) void introduce(id, introduction).catch(() => undefined)
     return intervalMs
   }
 
   function answer(message: Msg): void {
     const hello = readHello(message.data)
-    if (!hello) return
+    if (!hello || (message.reply && !isInInbox(message.reply, subjects))) return
     const intervalMs = hear(hello)
     message.respond(packMessage({ publisher, name, intervalMs }))
   }
 
   const notify = (state: 'up' | 'down') =>
-    connection.publish(subjects.control, packMessage({ publisher, state, group }))
+    connection.publish(subjects.control, packMessage({ publisher, state, name, group }))
   const hellos = connection.subscribe(subjects.presence, messagesTo(answer))
   function meet(notice: PublisherNotice | undefined): void {
     if (notice?.state !== 'up' || notice.publisher === publisher) return
-    if (group === undefined || notice.group !== group)
+    if (group !== undefined && notice.group === group && name !== undefined && notice.name === name)
+      onStranger?.(
+        `Another master of the cluster ${group} has the name ${name}, too, and takes requests that are meant for this one. Give each a master_id of its own.`,
+      )
+    else if (group === undefined || notice.group !== group)
       onStranger?.(
         `Another master uses nats.prefix '${nats.prefix}', and gets requests that are meant for this one. Give masters that serve the same minions one cluster_id, and others another prefix.`,
       )
@@ -81,8 +127,7 @@ export async function servePublish(
   )
   notify('up')
   const checking = setInterval(() => {
-    const now = performance.now()
-    for (const [id, { until }] of subscribers) if (until < now) subscribers.delete(id)
+    subscribers.expire(performance.now())
   }, CHECK_MS)
 
   function publish(payload: Uint8Array, topic?: string): void {
@@ -107,11 +152,11 @@ export async function servePublish(
     get subscribers() {
       const isCounted = ({ topics }: Subscriber) =>
         subscribesToAll(topics) || COMMON_TOPICS.some((topic) => topics.includes(topic))
-      return [...subscribers.values()].filter(isCounted).length
+      return [...subscribers.entries()].filter(([, subscriber]) => isCounted(subscriber)).length
     },
     get topics() {
       const topics = new Set(
-        [...subscribers.values()].flatMap(({ topics, proved }) => [...topics, ...proved]),
+        [...subscribers.entries()].flatMap(([, { topics, proved }]) => [...topics, ...proved]),
       )
       topics.delete('')
       return topics
@@ -121,11 +166,12 @@ export async function servePublish(
     },
     async close() {
       clearInterval(checking)
-      if (connection.isClosed()) return
-      hellos.unsubscribe()
-      notices.unsubscribe()
-      notify('down')
-      await flush(connection)
+      if (!connection.isClosed()) {
+        hellos.unsubscribe()
+        notices.unsubscribe()
+        notify('down')
+        await flush(connection)
+      }
       await lease.release()
     },
   }

@@ -7,7 +7,7 @@ import type { Lease } from './connection.ts'
 import { lostConnection, masterGone, noMaster, requestCancelled, timedOut, unreachable } from './errors.ts'
 import { Assembly, bytesOf, pieceHeaders, pieceSize, readPieceHeaders } from './pieces.ts'
 import type { NatsSettings } from './settings.ts'
-import { subjectsOf } from './subjects.ts'
+import { isInInbox, subjectsOf } from './subjects.ts'
 
 /** Requests of a client at once. A master refuses more. */
 const MAX_PENDING = 32
@@ -73,7 +73,7 @@ export function connectRequests(
     const askNext = (answer: Msg, body?: Uint8Array) => {
       const { next } = readPieceHeaders(answer.headers)
       exchange.ended.signal.throwIfAborted()
-      if (!next?.startsWith(`${subjects.inbox}.`)) throw lostConnection(nats)
+      if (!isInInbox(next, subjects)) throw lostConnection(nats)
       return connection.request(next, body, { timeout: leftUntil(exchange.until) })
     }
     let answer = await askFirst(connection, frame.subarray(0, size), { total: frame.length, exchange })
@@ -113,7 +113,7 @@ export function connectRequests(
       lease.state.listen((state) => state === 'down' && ended.abort(lostConnection(nats))),
       lease.roster.onGone((gone) => to !== undefined && gone.has(to) && ended.abort(lostConnection(nats))),
     ]
-    if (failFast) void lease.firstFailure.then((problem) => ended.abort(unreachable(nats, problem)))
+    if (failFast) void lease.failure.then((problem) => ended.abort(unreachable(nats, problem)))
     pending.add(ended)
     try {
       const work = inTurn(frame, { ended, to, until: performance.now() + timeoutMs })

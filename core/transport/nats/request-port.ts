@@ -4,7 +4,7 @@ import type { IncomingRequest, RequestPort, ServerSettings } from '../contract.t
 import { flush, type Lease, messagesTo } from './connection.ts'
 import { bytesOf, readPieceHeaders } from './pieces.ts'
 import type { NatsSettings } from './settings.ts'
-import { MASTERS, subjectsOf } from './subjects.ts'
+import { isInInbox, MASTERS, subjectsOf } from './subjects.ts'
 import { Transfers } from './transfers.ts'
 
 /** Receive requests as one of the masters, which share them. */
@@ -15,13 +15,12 @@ export async function openRequestPort(
 ): Promise<RequestPort> {
   const connection = await lease.awaitFirst()
   const subjects = subjectsOf(nats.prefix)
-  const transfers = new Transfers(connection, subjects.inbox)
+  const transfers = new Transfers(connection, subjects)
   let subscriptions: Subscription[] = []
 
   function readRequest(message: Msg, take: (payload: Buffer, message: Msg) => void): void {
     const { length = message.data.length } = readPieceHeaders(message.headers)
-    // A master may publish to subjects that the sender may not.
-    if (length > maxFrameSize || !message.reply?.startsWith(`${subjects.inbox}.`)) return
+    if (length > maxFrameSize || !isInInbox(message.reply, subjects)) return
     if (length > message.data.length) transfers.receive(message, length, take)
     else take(bytesOf(message), message)
   }

@@ -21,6 +21,12 @@ export const subjectsOf = (prefix: string) => ({
 
 export type Subjects = ReturnType<typeof subjectsOf>
 
+/** Whether answers may be sent to a subject: a master may publish to others that who asks may not. */
+export const isInInbox = (
+  subject: string | undefined,
+  { inbox }: Pick<Subjects, 'inbox'>,
+): subject is string => subject?.startsWith(`${inbox}.`) === true
+
 /** Name of the queue group of masters. */
 export const MASTERS = 'masters'
 

@@ -1,36 +1,34 @@
 import { type Msg, type NatsConnection, nuid, type Subscription } from '@nats-io/transport-node'
 import { messagesTo } from './connection.ts'
-import { Assembly, bytesOf, pieceHeaders, pieceSize } from './pieces.ts'
+import { Assembly, pieceHeaders, pieceIn, pieceSize } from './pieces.ts'
+import { RecentlyUsed } from './recently-used.ts'
+import { isInInbox, type Subjects } from './subjects.ts'
 
 /** How long the other end may take to ask for the next piece, or to send it. */
 const IDLE_MS = 30_000
-const CHECK_MS = 5_000
-/** Bytes of requests that are arriving, of all clients together. A request beyond that gets no answer. */
-const MAX_INCOMING_BYTES = 512 * 1024 * 1024
+/** Bytes of requests that are arriving and answers that are leaving, of all clients together. */
+const MAX_BYTES = 512 * 1024 * 1024
+const MAX_TRANSFERS = 10_000
 
-/** An exchange in which a message goes in pieces. */
-interface Transfer {
-  /** Take the next request of the client. Returns whether more follow. */
-  next(message: Msg): boolean
-  /** Bytes received. */
-  bytes: number
-  lastUsed: number
-}
+/** Takes the next request of an exchange in which a message goes in pieces. Returns whether more follow. */
+type Next = (message: Msg) => boolean
 
-/** The exchanges of a master in which messages go in pieces. */
+/** The exchanges of a master in which messages go in pieces. If they become too many, those that last moved longest ago end. */
 export class Transfers {
   readonly #connection: NatsConnection
+  readonly #subjects: Subjects
   readonly #inbox: string
-  readonly #active = new Map<string, Transfer>()
+  readonly #active = new RecentlyUsed<Next>({
+    maxEntries: MAX_TRANSFERS,
+    maxBytes: MAX_BYTES,
+    idleMs: IDLE_MS,
+  })
   readonly #subscription: Subscription
-  /** Bytes received by all of them. */
-  #bytes = 0
-  readonly #checking = setInterval(() => this.#endIdle(), CHECK_MS)
 
-  /** `inbox`: the subject in front of those of the exchanges. */
-  constructor(connection: NatsConnection, inbox: string) {
+  constructor(connection: NatsConnection, subjects: Subjects) {
     this.#connection = connection
-    this.#inbox = `${inbox}.${nuid.next()}`
+    this.#subjects = subjects
+    this.#inbox = `${subjects.inbox}.${nuid.next()}`
     this.#subscription = connection.subscribe(
       `${this.#inbox}.*`,
       messagesTo((message) => this.#step(message.subject, message)),
@@ -41,8 +39,9 @@ export class Transfers {
   receive(first: Msg, length: number, take: (request: Buffer, last: Msg) => void): void {
     const assembly = new Assembly(length)
     const subject = this.#open((message) => {
-      const piece = bytesOf(message)
-      if (this.#bytes + piece.length > MAX_INCOMING_BYTES || !assembly.add(piece)) return false
+      const piece = pieceIn(message)
+      if (!assembly.add(piece)) return false
+      this.#active.grow(subject, piece.length)
       const { whole } = assembly
       if (whole) take(whole, message)
       else message.respond('', pieceHeaders({ next: subject }))
@@ -63,39 +62,23 @@ export class Transfers {
       message.respond(answer.subarray(sent, sent + size), pieceHeaders({ next: subject }))
       sent += size
       return sent < answer.length
-    })
+    }, answer.length)
     request.respond(answer.subarray(0, size), pieceHeaders({ length: answer.length, next: subject }))
   }
 
   close(): void {
-    clearInterval(this.#checking)
     this.#subscription.unsubscribe()
-    this.#active.clear()
+    this.#active.close()
   }
 
-  #open(next: Transfer['next']): string {
+  #open(next: Next, bytes = 0): string {
     const subject = `${this.#inbox}.${nuid.next()}`
-    this.#active.set(subject, { next, bytes: 0, lastUsed: performance.now() })
+    this.#active.add(subject, next, bytes)
     return subject
   }
 
   #step(subject: string, message: Msg): void {
-    const transfer = this.#active.get(subject)
-    if (!transfer) return
-    transfer.bytes += message.data.length
-    this.#bytes += message.data.length
-    transfer.lastUsed = performance.now()
-    if (!transfer.next(message)) this.#end(subject, transfer)
-  }
-
-  #end(subject: string, { bytes }: Transfer): void {
-    this.#active.delete(subject)
-    this.#bytes -= bytes
-  }
-
-  #endIdle(): void {
-    const oldest = performance.now() - IDLE_MS
-    for (const [subject, transfer] of this.#active)
-      if (transfer.lastUsed < oldest) this.#end(subject, transfer)
+    const next = this.#active.use(subject)
+    if (next && !(isInInbox(message.reply, this.#subjects) && next(message))) this.#active.delete(subject)
   }
 }

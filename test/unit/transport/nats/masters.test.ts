@@ -1,0 +1,98 @@
+/** Who a subscriber takes for its masters, by what it hears over NATS. */
+import type { NatsConnection } from '@nats-io/transport-node'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { decode } from '../../../../core/codec/index.ts'
+import { ConnectionState } from '../../../../core/transport/connection-state.ts'
+import { Masters } from '../../../../core/transport/nats/masters.ts'
+import { packMessage } from '../../../../core/transport/nats/presence.ts'
+import { Roster } from '../../../../core/transport/nats/roster.ts'
+import { subjectsOf } from '../../../../core/transport/nats/subjects.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+function subscriber() {
+  const hellos: unknown[] = []
+  let hear: (message: { data: Uint8Array }) => void = () => {}
+  const connection = {
+    subscribe(_: string, { callback }: { callback(error: null, message: { data: Uint8Array }): void }) {
+      hear = (message) => callback(null, message)
+      return { unsubscribe: () => {} }
+    },
+    publish: (_: string, data: Uint8Array) => void hellos.push(decode(data)),
+    isClosed: () => false,
+  }
+  const roster = new Roster()
+  const state = new ConnectionState()
+  const masters = new Masters({
+    connection: connection as unknown as NatsConnection,
+    subjects: subjectsOf('salt'),
+    settings: { topics: ['t'], reconnectMs: 100, reconnectMaxMs: 1_000 },
+    state,
+    roster,
+    name: 'me',
+  })
+  masters.found()
+  const answer = (name: string, publisher = name) =>
+    hear({ data: packMessage({ publisher, name, intervalMs: 5_000 }) })
+  return { masters, roster, state, hellos, answer, wait: (ms: number) => vi.advanceTimersByTimeAsync(ms) }
+}
+
+test('it says hello once at its start, and knows those that answer', async () => {
+  const { roster, state, hellos, answer, wait } = subscriber()
+  await wait(10)
+  expect(hellos).toHaveLength(1)
+  expect(state.isUp).toBe(false)
+  answer('one')
+  answer('two')
+  expect(roster.names).toEqual(['one', 'two'])
+  expect(state.isUp).toBe(true)
+  await wait(6_000)
+  expect(hellos).toHaveLength(2)
+})
+
+test('a master that does not answer a hello is gone', async () => {
+  const { roster, answer, wait } = subscriber()
+  await wait(10)
+  for (const name of ['one', 'two']) answer(name)
+  await wait(5_600)
+  answer('two')
+  await wait(3_000)
+  expect(roster.names).toEqual(['two'])
+})
+
+test('a master that has stopped does not come back by its last answer', async () => {
+  const { masters, roster, answer, wait } = subscriber()
+  const news = vi.fn()
+  await wait(10)
+  for (const name of ['one', 'two']) answer(name)
+  roster.onMore(news)
+  masters.notice({ publisher: 'one', state: 'down' })
+  await wait(4_000)
+  expect(roster.names).toEqual(['two'])
+  expect(news).not.toHaveBeenCalled()
+})
+
+test('without any answer the connection is down, and hellos become rarer', async () => {
+  const { state, hellos, answer, wait } = subscriber()
+  await wait(10)
+  answer('one')
+  await wait(10_000)
+  expect(state.isUp).toBe(false)
+  const before = hellos.length
+  await wait(60_000)
+  expect(hellos.length - before).toBeLessThan(25)
+})
+
+test('of strangers that answer as masters, a few are noted', async () => {
+  const { roster, answer, wait } = subscriber()
+  await wait(10)
+  answer('one')
+  for (let n = 0; n < 10_000; n++) answer(`stranger ${n}`)
+  expect(roster.names).toHaveLength(64)
+  expect(roster.names).toContain('one')
+})
