@@ -38,16 +38,23 @@ export function natsShared(ask: Ask, prefix: string, stream: string, token: (tex
         return found
       }),
     putShared: (cluster, key, value, expected) =>
-      ask(async (_, js) => {
-        try {
-          const expect = { lastSubjectSequence: expected }
-          return (await js.publish(`${subjects(cluster)}.${token(key)}`, value, { expect })).seq
-        } catch (error) {
-          if (isOutdated(error)) return undefined
-          throw error
-        }
-      }),
+      ask((_, js) => publishIf(js, `${subjects(cluster)}.${token(key)}`, value, expected)),
   } satisfies Partial<Returner>
+}
+
+/** Publish a message if the last one of its subject has this number, 0 for none. Returns its own; undefined if the last one has another. */
+export async function publishIf(
+  js: JetStreamClient,
+  subject: string,
+  value: Uint8Array | string,
+  lastSubjectSequence: number,
+): Promise<number | undefined> {
+  try {
+    return (await js.publish(subject, value, { expect: { lastSubjectSequence } })).seq
+  } catch (error) {
+    if (isOutdated(error)) return undefined
+    throw error
+  }
 }
 
 const isOutdated = (error: unknown): boolean =>

@@ -21,14 +21,26 @@ export function sqlWriting(
   const saveBatch = (rets: readonly ReturnRecord[]) =>
     transaction(async (query) => {
       await lock?.(query, sharesOf(rets))
-      const idsOf = idsByJid(rets)
-      const same = [...idsOf.values()].map((ids) => `jid = ? and ${exactId} in ${marks(ids.length)}`)
-      await query(`delete from salt_returns where ${same.join(' or ')}`, [...idsOf].flat(2))
+      const missing = rets.filter(({ state }) => state !== undefined)
+      const there =
+        missing.length > 0
+          ? await query(`select jid, id from salt_returns ${thoseOf(missing)}`, valuesOf(missing))
+          : []
+      const returned = new Set(there.map(keyOf))
+      const written = rets.filter((ret) => ret.state === undefined || !returned.has(keyOf(ret)))
+      if (written.length === 0) return
+      await query(`delete from salt_returns ${thoseOf(written)}`, valuesOf(written))
       await query(
-        `insert into salt_returns (${names.join(', ')}) values ${rowsOf(marks(cells.length), rets.length)}`,
-        rets.flatMap((ret) => cells.map((cell) => cell(ret))),
+        `insert into salt_returns (${names.join(', ')}) values ${rowsOf(marks(cells.length), written.length)}`,
+        written.flatMap((ret) => cells.map((cell) => cell(ret))),
       )
     })
+
+  /** Return the condition for these returns; {@link valuesOf} has its values. */
+  function thoseOf(rets: readonly ReturnRecord[]): string {
+    const same = [...idsByJid(rets).values()].map((ids) => `jid = ? and ${exactId} in ${marks(ids.length)}`)
+    return `where ${same.join(' or ')}`
+  }
 
   return {
     save: (ret) => saveBatch([ret]),
@@ -61,6 +73,10 @@ export function sqlWriting(
       }),
   }
 }
+
+const valuesOf = (rets: readonly ReturnRecord[]): string[] => [...idsByJid(rets)].flat(2)
+
+const keyOf = ({ jid, id }: { readonly jid?: unknown; readonly id?: unknown }): string => `${jid} ${id}`
 
 function idsByJid(rets: readonly ReturnRecord[]): Map<string, string[]> {
   const idsOf = new Map<string, string[]>()

@@ -29,7 +29,7 @@ import {
   UnsavableError,
 } from 'salt-ts'
 import { firstJobs, jobOf, keepSeconds, loadWithMinions } from './_jobs.ts'
-import { natsShared } from './_nats-shared.ts'
+import { natsShared, publishIf } from './_nats-shared.ts'
 import { openOnDemand } from './_on-demand.ts'
 import { duration } from './_options.ts'
 import { type Place, storeCall } from './_store-call.ts'
@@ -131,7 +131,11 @@ function writing(ask: Ask, prefix: string) {
   const saveBatch = (rets: readonly ReturnRecord[]) =>
     ask(async (_, js) => {
       await Promise.all(
-        rets.map((ret) => js.publish(`${prefix}.return.${token(ret.jid)}.${token(ret.id)}`, recordJson(ret))),
+        rets.map(async (ret) => {
+          const subject = `${prefix}.return.${token(ret.jid)}.${token(ret.id)}`
+          if (ret.state === undefined) await js.publish(subject, recordJson(ret))
+          else await publishIf(js, subject, recordJson(ret), 0)
+        }),
       )
     })
   return {

@@ -51,7 +51,10 @@ function writing({ ask }: Connection, keep: number, eventsMax: number) {
     ask(async (redis) => {
       const jids = new Set(rets.map(({ jid }) => jid))
       await Promise.all([
-        ...rets.map((ret) => redis.hset(`ret:${ret.jid}`, ret.id, recordJson(ret))),
+        ...rets.map((ret) => {
+          const [key, json] = [`ret:${ret.jid}`, recordJson(ret)]
+          return ret.state === undefined ? redis.hset(key, ret.id, json) : redis.hsetnx(key, ret.id, json)
+        }),
         ...[...jids].map((jid) => keep > 0 && redis.expire(`ret:${jid}`, keep)),
         ...rets.map(({ id, fun, jid }) => redis.set(`${id}:${fun}`, jid)),
         redis.sadd('minions', ...new Set(rets.map(({ id }) => id))),

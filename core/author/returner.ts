@@ -15,7 +15,7 @@ export interface ReturnRecord {
   readonly success: boolean
   /**
    * The state of a minion that was expected and has not returned (`not_connected`, `timed_out`, …); `return` is a sentence
-   * then. A return that arrives later replaces this record.
+   * then. A return replaces this record; this record replaces no return.
    */
   readonly state?: string
   readonly [extra: string]: unknown

@@ -200,6 +200,20 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       expect(found).not.toHaveProperty('state')
     })
 
+    test('replaces a row that says that a minion did not return by its return, and no return by such a row', async () => {
+      if (!returner.sharedSince || !returner.getJid) return
+      const ret = aReturn()
+      const missing = { ...ret, id: 'other', return: 'Minion did not return.', state: 'timed_out' }
+      await returner.save(missing)
+      await returner.saveBatch?.([ret, missing])
+      await returner.save({ ...missing, id: ret.id })
+      const states = async () =>
+        Object.fromEntries(((await returner.getJid?.(ret.jid)) ?? []).map(({ id, state }) => [id, state]))
+      expect(await states()).toEqual({ [ret.id]: undefined, other: 'timed_out' })
+      await returner.save({ ...ret, id: 'other' })
+      expect(await states()).toEqual({ [ret.id]: undefined, other: undefined })
+    })
+
     test('saves many returns at once, and again after it is not sure whether they arrived', async () => {
       const jid = nextJid()
       const rets = Array.from({ length: 500 }, (_, n) => aReturn({ jid, id: `m${n}`, return: n }))

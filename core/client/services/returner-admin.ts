@@ -8,10 +8,10 @@ import { createJidSource } from '../../base/jid.ts'
 import { eventOutboxDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
+import { openMasterReturner } from '../../jobs/open-master-returner.ts'
 import { rateOf } from '../../outbox/index.ts'
 import { Outbox, type TargetState } from '../../outbox/outbox.ts'
 import { targetFrom } from '../../outbox/outbox-target.ts'
-import { openMasterReturner } from './open-returner.ts'
 
 /** Id of the minion whose return is written and read to test a store. */
 const PROBE = 'salt-ts-probe'

@@ -1,8 +1,8 @@
 import type { ListedJob, MasterServices, StoredJob, StoredReturn } from '../../author/context.ts'
 import type { JobQuery } from '../../author/master.ts'
+import type { ExternalJobs } from '../../jobs/external-jobs.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
 import { matchesQuery } from '../../jobs/job-query.ts'
-import type { ExternalJobs } from './external-jobs.ts'
 
 /** Salt's name for the master's own job cache. */
 const OWN = 'local_cache'

@@ -2,24 +2,18 @@
  * Entry of the returner process: puts events into an outbox, and supervises the processes that deliver jobs, returns and
  * events to the stores of `master_job_cache`, `ext_job_cache` and `event_return`.
  */
-import type { Returner } from '../../author/returner.ts'
+import type { Log } from '../../author/context.ts'
 import { systemClock } from '../../base/clock.ts'
 import { Disposer } from '../../base/disposer.ts'
 import { SteadyTime } from '../../base/steady-time.ts'
 import { eventOutboxDirectory, jobCacheDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { EventBus, masterEventSockets, tags } from '../../events/index.ts'
+import { ExternalJobs } from '../../jobs/external-jobs.ts'
 import { JobCache } from '../../jobs/job-cache.ts'
 import { jobSinks, loadSinks, openJobCache, SYNDIC } from '../../jobs/open-job-cache.ts'
 import { openLoader } from '../../loader/index.ts'
-import {
-  checkReturner,
-  deliveryTimes,
-  openConfiguredReturner,
-  type ReturnerHost,
-  ReturnerProcesses,
-  readOutboxes,
-} from '../../outbox/index.ts'
+import { checkReturner, deliveryTimes, ReturnerProcesses, readOutboxes } from '../../outbox/index.ts'
 import { type BatchLimits, Outbox } from '../../outbox/outbox.ts'
 import { targetFrom } from '../../outbox/outbox-target.ts'
 import { type ChildPart, type ChildStart, runChild } from '../supervision/child.ts'
@@ -59,7 +53,7 @@ async function open({ config, log, meter }: ChildStart): Promise<ChildPart> {
     disposer.own(
       recordMissingReturns(config, jobs, log, {
         clock: new SteadyTime({ clock: systemClock, onLeap: () => {} }),
-        ...(config.cluster_id !== undefined && { returnedElsewhere: storedReturns(config, host, disposer) }),
+        ...(config.cluster_id !== undefined && { returnedElsewhere: storedReturns(config, log, disposer) }),
       }),
     )
   if (events.length > 0)
@@ -72,19 +66,13 @@ async function open({ config, log, meter }: ChildStart): Promise<ChildPart> {
   }
 }
 
-/** Return a function for the minions of a job whose return is in one of the stores that the masters of a cluster share. */
-function storedReturns(config: MasterConfig, host: ReturnerHost, disposer: Disposer) {
-  let stores: Promise<Returner[]> | undefined
-  const open = () =>
-    Promise.all(jobSinks(config).map((target) => openConfiguredReturner(targetFrom(target), host)))
-  disposer.defer(async () => {
-    for (const store of (await stores) ?? []) await store.close?.()
-  })
-  return async (jid: string): Promise<ReadonlySet<string>> => {
-    stores ??= open()
-    const found = await Promise.all((await stores).map(async (store) => (await store.getJid?.(jid)) ?? []))
-    return new Set(found.flat().map(({ id }) => id))
-  }
+/**
+ * Return a function for the minions of a job whose return is in one of the stores that the masters of a cluster share. A store that cannot
+ * be read now is left out: it takes no row for a missing return in the place of a return.
+ */
+function storedReturns(config: MasterConfig, log: Log, disposer: Disposer) {
+  const stores = disposer.own(new ExternalJobs(config, log))
+  return async (jid: string) => new Set((await stores.returns(jid)).map(({ id }) => id))
 }
 
 /** Return how `event_return_queue` gathers events for a returner: without a maximum time, until there are enough. */

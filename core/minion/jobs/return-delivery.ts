@@ -1,5 +1,4 @@
 import type { Log } from '../../author/context.ts'
-import { deferred } from '../../base/deferred.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { MinionConfig } from '../../config/index.ts'
 import type { PrivateKey } from '../../crypto/index.ts'
@@ -7,20 +6,18 @@ import type { ReturnSpool, SpoolEntry, SpooledReturn } from '../../jobs/return-s
 import type { SeenJobs } from '../../jobs/seen-jobs.ts'
 import type { ReturnerProcesses } from '../../outbox/index.ts'
 import { garbageCollector } from '../../process/garbage-collector.ts'
-import { asText } from '../../wire/bytes.ts'
 import { signMessage } from '../../wire/message-signature.ts'
 import type { JobLoad } from '../../wire/publication.ts'
 import type { ReturnLoad } from '../../wire/return.ts'
 import type { CachedReturns } from '../cached-returns.ts'
 import type { MasterConnection } from '../link/master-connection.ts'
+import { sendReturn } from '../link/send-return.ts'
 import { Deliverer } from './deliverer.ts'
 import { withoutArguments } from './failed-return.ts'
 import { followOrphans } from './orphans.ts'
 import { persistReturn } from './persist-return.ts'
 import type { ProcEntry, ProcTable } from './proc-table.ts'
 import { UndeliveredReturns } from './undelivered-returns.ts'
-
-const MAX_MASTER_ID = 255
 
 export interface ReturnDeliverySettings {
   readonly config: MinionConfig
@@ -140,33 +137,8 @@ export class ReturnDelivery {
     return persistReturn(ret, { spool, send, log, closing })
   }
 
-  /**
-   * Send a return to the master that published its job. While that is not connected, it goes to another one of the same cluster that
-   * is, also if that connects only later.
-   */
-  async #send(ret: SpooledReturn['ret'], connection: MasterConnection): Promise<unknown> {
-    const signed = this.#signed(ret)
-    const owner = asText(ret.master_id, MAX_MASTER_ID)
-    const to = owner === undefined ? undefined : { prefer: owner }
-    const other = () => (connection.publishConnection.isUp ? undefined : this.#otherOf(connection, ret))
-    const first = other()
-    if (first) return first.request(signed, to)
-    const later = deferred<unknown>()
-    const look = () => {
-      const next = other()
-      if (next) later.resolve(next.request(signed, to))
-    }
-    const forget = this.#settings.connections.map((each) => each.onChange(look))
-    return Promise.race([connection.request(signed, to), later.promise]).finally(() => {
-      for (const each of forget) each()
-    })
-  }
-
-  #otherOf(connection: MasterConnection, { cluster_id }: SpooledReturn['ret']): MasterConnection | undefined {
-    if (cluster_id === undefined) return undefined
-    return this.#settings.connections.find(
-      (other) => other !== connection && other.publishConnection.isUp && other.cluster === cluster_id,
-    )
+  #send(ret: SpooledReturn['ret'], connection: MasterConnection): Promise<unknown> {
+    return sendReturn(this.#signed(ret), connection, this.#settings.connections)
   }
 
   /** Settle the record of a job whose return needs no delivery. If the disk cannot be written, there is no record either. */

@@ -2,14 +2,14 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ExternalJobs } from '../../../../core/client/services/external-jobs.ts'
-import { loadMasterConfig } from '../../../../core/config/index.ts'
-import { recordJson } from '../../../../core/dialect/record-json.ts'
-import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { quietLog } from '../../../harness/log.ts'
+import { loadMasterConfig } from '../../../core/config/index.ts'
+import { recordJson } from '../../../core/dialect/record-json.ts'
+import { ExternalJobs } from '../../../core/jobs/external-jobs.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { quietLog } from '../../harness/log.ts'
 
 const jid = '20261122075150809083'
-const returners = fileURLToPath(new URL('../../../fixtures/returners/', import.meta.url))
+const returners = fileURLToPath(new URL('../../fixtures/returners/', import.meta.url))
 
 let directory: string
 let outside: ExternalJobs

@@ -1,10 +1,10 @@
-import type { Log } from '../../author/context.ts'
-import type { LoadRecord, Returner, ReturnRecord } from '../../author/returner.ts'
-import { messageOf, SaltError } from '../../base/errors.ts'
-import { onceInAWhile } from '../../base/once-in-a-while.ts'
-import type { MasterConfig } from '../../config/index.ts'
-import { jobSources } from '../../jobs/open-job-cache.ts'
-import { openMasterReturner } from './open-returner.ts'
+import type { Log } from '../author/context.ts'
+import type { LoadRecord, Returner, ReturnRecord } from '../author/returner.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
+import { onceInAWhile } from '../base/once-in-a-while.ts'
+import type { MasterConfig } from '../config/index.ts'
+import { jobSources } from './open-job-cache.ts'
+import { openMasterReturner } from './open-master-returner.ts'
 
 /** Functions of a returner that read jobs. */
 type Reader = 'getLoad' | 'getJid' | 'getJids'
@@ -82,6 +82,7 @@ export class ExternalJobs {
     if (!returner) {
       returner = openMasterReturner(name, this.#config, this.#log)
       this.#open.set(name, returner)
+      returner.catch(() => this.#open.delete(name))
     }
     return returner
   }

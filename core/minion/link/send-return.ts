@@ -1,0 +1,39 @@
+import { deferred } from '../../base/deferred.ts'
+import { asText } from '../../wire/bytes.ts'
+import type { MasterConnection } from './master-connection.ts'
+
+const MAX_MASTER_ID = 255
+
+type Connection = Pick<MasterConnection, 'request' | 'publishConnection' | 'cluster' | 'onChange'>
+
+/**
+ * Send a return to the master that published its job. While that is not connected, it goes to another one of the same cluster that
+ * is, also if that connects only later. Resolves with the first answer.
+ */
+export function sendReturn<C extends Connection>(
+  ret: Readonly<Record<string, unknown>>,
+  connection: C,
+  connections: readonly C[],
+): Promise<unknown> {
+  const { cluster_id } = ret
+  const owner = asText(ret.master_id, MAX_MASTER_ID)
+  const to = owner === undefined ? undefined : { prefer: owner }
+  const other = () =>
+    cluster_id === undefined || connection.publishConnection.isUp
+      ? undefined
+      : connections.find(
+          (each) => each !== connection && each.publishConnection.isUp && each.cluster === cluster_id,
+        )
+  const first = other()
+  if (first) return first.request(ret, to)
+  const found = deferred<C>()
+  const look = () => {
+    const next = other()
+    if (next) found.resolve(next)
+  }
+  const forget = connections.map((each) => each.onChange(look))
+  const later = found.promise.then((next) => next.request(ret, to))
+  return Promise.race([connection.request(ret, to), later]).finally(() => {
+    for (const each of forget) each()
+  })
+}
