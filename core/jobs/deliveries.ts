@@ -101,6 +101,16 @@ export class Deliveries {
     return takersOf(this.#store, jid)
   }
 
+  /** Return the number of the minions that may still take a job. */
+  takerCount(jid: string): number {
+    return this.#store.count(keysUnder('taker', jid))
+  }
+
+  /** List the minions that may still take a job, and when the job was stored for them. */
+  waiters(jid: string): { readonly id: string; readonly at: number }[] {
+    return this.takers(jid).map((id) => ({ id, at: Number(this.#store.get(['waits', id, jid])) }))
+  }
+
   /** List the jobs that wait for a minion. */
   waitingFor(id: string): WaitingFor[] {
     const entries = this.#store.entries(keysUnder('waits', id))
@@ -124,6 +134,16 @@ export class Deliveries {
         closeIfDecided(records, jid)
       }
       return { answer, isNew, isLast: isNew && !Deliveries.isOpen(records, jid) }
+    })
+  }
+
+  /** Record that a minion has taken a job from another master, even if its time was over here. */
+  async delivered(jid: string, id: string): Promise<void> {
+    await this.#store.change((records) => {
+      if (readDeliveryState(records.get(['delivery', jid, id])) === 'delivered') return
+      decide(records, jid, id, 'delivered')
+      records.put(['delivery-news', jid, id], true)
+      closeIfDecided(records, jid)
     })
   }
 

@@ -24,6 +24,7 @@ import {
 import type { JobLoad } from '../wire/publication.ts'
 import type { RawArguments } from '../wire/raw-arguments.ts'
 import type { WaitingFor } from './deliveries.ts'
+import { JobsElsewhere } from './jobs-elsewhere.ts'
 
 /** Limits of a page of {@link Publications.page}. */
 const MAX_PAGE_JOBS = 100
@@ -47,13 +48,15 @@ interface Kept extends WaitingFor {
 /**
  * Jobs as they were published, for minions that were not connected then: the latest ones under `['publication', ms, jid]` →
  * {@link MissedJob}, removed after `missed_jobs_seconds`, and those that wait for minions (`deliver_within`) under
- * `['waiting', jid]`, removed once no minion may take them. They have a store of their own, which no backup contains, since
+ * `['waiting', jid]`, removed once no minion may take them; those of other masters of a cluster, see {@link JobsElsewhere}. They have a store of their own, which no backup contains, since
  * they contain secrets. Several processes may have the store open.
  */
 export class Publications {
   readonly #store: Store
   readonly #clock: Clock
   readonly #keepMs: number
+  /** Jobs of other masters of a cluster, in the same store. */
+  readonly elsewhere: JobsElsewhere
 
   /** Return the path of the file. */
   static path(config: MasterConfig): string {
@@ -70,6 +73,7 @@ export class Publications {
     this.#store = store
     this.#clock = clock
     this.#keepMs = keepMs
+    this.elsewhere = new JobsElsewhere(store)
   }
 
   /**
@@ -101,6 +105,11 @@ export class Publications {
     return new Set(Array.from(this.#store.keys(keysUnder('waiting')), (key) => String(key[1])))
   }
 
+  /** Return a job that is kept for minions. */
+  waitingJob(jid: string): MissedJob | undefined {
+    return readMissedJob(this.#store.get(['waiting', jid]))
+  }
+
   /** Remove a job that was kept for minions. */
   async remove(jid: string): Promise<void> {
     await this.#store.remove(['waiting', jid])
@@ -108,16 +117,20 @@ export class Publications {
 
   /**
    * Return jobs for a minion, oldest first, one page of them: those among the latest that `isWanted` selects by their jid and the time
-   * of their publication, in milliseconds since 1970, and the `waiting` ones.
+   * of their publication, in milliseconds since 1970, and those that wait for it, here or `elsewhere`.
    */
   page(
     isWanted: (jid: string, at: number) => boolean,
-    waiting: readonly WaitingFor[] = [],
+    { here = [], elsewhere = [] }: Partial<Record<'here' | 'elsewhere', readonly WaitingFor[]>> = {},
     after?: PublicationPosition,
   ): MissedJobs {
     const jobs: MissedJob[] = []
     let bytes = 0
     let last: PublicationPosition | undefined
+    const waiting = [
+      ...here.map((one): Kept => ({ ...one, key: ['waiting', one.jid] })),
+      ...elsewhere.map((one): Kept => ({ ...one, key: ['elsewhere', one.jid] })),
+    ]
     for (const { key, at, jid } of this.#inOrder(waiting, after)) {
       if (key[0] === 'publication' && !isWanted(jid, at)) continue
       const value = this.#store.get(key)
@@ -133,13 +146,13 @@ export class Publications {
   }
 
   /** List the keys of the latest jobs and the waiting ones after a position, in the order of their publication. */
-  #inOrder(waiting: readonly WaitingFor[], [at, jid]: PublicationPosition = [0, '']): Kept[] {
+  #inOrder(waiting: readonly Kept[], [at, jid]: PublicationPosition = [0, '']): Kept[] {
     const now = this.#clock.now()
     const from = ['publication', ...(at >= now - this.#keepMs ? [at, jid] : [now - this.#keepMs])]
     const latest = this.#store.keys({ from, to: ['publication', now + MAX_CLOCK_STEP_MS] })
     const kept = [
       ...Array.from(latest, (key): Kept => ({ key, at: Number(key[1]), jid: String(key[2]) })),
-      ...waiting.map((one): Kept => ({ ...one, key: ['waiting', one.jid] })),
+      ...waiting,
     ]
     const isAfter = (one: Kept) => one.at > at || (one.at === at && one.jid > jid)
     return kept.filter(isAfter).sort((a, b) => a.at - b.at || (a.jid < b.jid ? -1 : 1))

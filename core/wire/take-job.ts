@@ -19,16 +19,24 @@ export type TakeAnswer = (typeof TAKE_ANSWERS)[number]
 export const readDeliveryState = (value: unknown): DeliveryState | undefined =>
   DELIVERY_STATES.find((state) => state === value)
 
-/** Make a minion's request to take a job, an addition of salt-ts. The job is on its disk already. */
-export const makeTakeRequest = (id: string, jid: string): Record<string, unknown> => ({
+const MAX_MASTER_ID = 255
+
+/**
+ * Make a minion's request to take a job, an addition of salt-ts. The job is on its disk already. `master` is the master of a cluster
+ * that published it.
+ */
+export const makeTakeRequest = (id: string, jid: string, master?: string): Record<string, unknown> => ({
   cmd: '_take_job',
   id,
   jid,
+  ...(master !== undefined && { master_id: master }),
 })
 
-/** Read the jid of a job that a minion wants to take; undefined if it is malformed. */
-export const readTakeRequest = (load: Readonly<Record<string, unknown>>): string | undefined =>
-  asText(load.jid, 64)
+/** Read the jid of a job that a minion wants to take, and the master that published it; undefined if they are malformed. */
+export const readTakeRequest = (load: Readonly<Record<string, unknown>>) => ({
+  jid: asText(load.jid, 64),
+  master: asText(load.master_id, MAX_MASTER_ID),
+})
 
 export const makeTakeAnswer = (answer: TakeAnswer): Record<string, unknown> => ({ state: answer })
 

@@ -54,6 +54,16 @@ const returned = (master: Cluster, jid: string, ids: readonly string[]) =>
     return ids.every((id) => found[id] === true)
   })
 
+/** Publish a job that waits for a minion that is away, and kill its master once another one has the job. */
+async function killWhileJobWaits(master: Cluster, other: Cluster, id: string): Promise<string> {
+  const client = await master.client()
+  const { jid } = await client.runJob({ tgt: id, fun: 'test.ping', deliverWithin: 3_600 })
+  await client.close()
+  await other.master.logged(`Took over waiting/${jid}`)
+  await master.master.killAll()
+  return jid
+}
+
 describe('two masters over ZeroMQ that share Redis', needs(program('redis-server')), () => {
   async function openPair(minion: Options = {}) {
     const redis = await startRedis()
@@ -66,7 +76,7 @@ describe('two masters over ZeroMQ that share Redis', needs(program('redis-server
     })
     const [one, two] = masters as [Cluster, Cluster]
     await one.startMaster()
-    await two.startMaster()
+    await two.startMaster([], 'debug')
     const options = {
       master: masters.map(({ ports }) => `127.0.0.1:${ports.request}`),
       multiprocessing: false,
@@ -87,6 +97,16 @@ describe('two masters over ZeroMQ that share Redis', needs(program('redis-server
     await returned(one, jid, ['web1'])
     await two.command('salt-key', '-d', 'web1', '-y')
     await until('no key on the first', async () => (await accepted(one)).length === 0)
+  })
+
+  test('give a minion the job that waited for it with one that is gone', async () => {
+    const { one, two, web1 } = await openPair()
+    await until('the key on both', async () => (await accepted(two)).includes('web1'))
+    await until('the minion on both', async () => (await ping(two, 'web1')).web1 === true)
+    await web1.stop()
+    const jid = await killWhileJobWaits(one, two, 'web1')
+    web1.start()
+    await returned(two, jid, ['web1'])
   })
 
   test.each([{}, { master_type: 'failover' }])(
@@ -137,7 +157,7 @@ describe('three masters over NATS', needs(program('nats-server')), () => {
       ids.map((id) => one.addMinion(id, { ...options, multiprocessing: false })),
     )
     await two.startMaster()
-    await three.startMaster()
+    await three.startMaster([], 'debug')
     const all = Object.fromEntries(ids.map((id) => [id, true]))
     for (const master of masters) {
       await until('all minions', async () => {
@@ -161,7 +181,11 @@ describe('three masters over NATS', needs(program('nats-server')), () => {
     for (let n = 0; n < 5; n++) expect(await ping(one)).toEqual(all)
     signalAll(pids, 'SIGCONT')
     expect(await ping(three)).toEqual(all)
-    await Promise.all([one, two].map(({ master }) => master.killAll()))
+    await minions[2]?.stop()
+    const waiting = await killWhileJobWaits(one, three, 'db1')
+    minions[2]?.start()
+    await returned(three, waiting, ['db1'])
+    await two.master.killAll()
     expect(await ping(three)).toEqual(all)
   })
 })

@@ -179,9 +179,9 @@ export class Cluster {
     return this.master.directory
   }
 
-  async startMaster(within: readonly string[] = []): Promise<void> {
+  async startMaster(within: readonly string[] = [], level = 'info'): Promise<void> {
     this.master.output = ''
-    this.master.start('info', within)
+    this.master.start(level, within)
     await this.master.logged('salt-master is ready')
   }
 

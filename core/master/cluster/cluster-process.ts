@@ -7,8 +7,9 @@ import { endsWithin } from '../../base/with-timeout.ts'
 import { MinionData } from '../../cache/minion-data.ts'
 import { MinionStarts } from '../../cache/minion-starts.ts'
 import { minionDataDirectory } from '../../config/cachedir.ts'
-import type { MasterConfig } from '../../config/index.ts'
-import { jobSinks } from '../../jobs/open-job-cache.ts'
+import { type MasterConfig, masterNameOf } from '../../config/index.ts'
+import { jobSinks, openJobCache } from '../../jobs/open-job-cache.ts'
+import { Publications } from '../../jobs/publications.ts'
 import { loadMasterKeys } from '../../keys/master-keys.ts'
 import { requestRotation } from '../../keys/rotation.ts'
 import { openLoader } from '../../loader/index.ts'
@@ -22,6 +23,7 @@ import { replicatedKeys } from './minion-keys.ts'
 import { Replica } from './replica.ts'
 import { sharedKey } from './shared-key.ts'
 import { type SharedStore, SharedValues } from './shared-values.ts'
+import { replicatedWaitingJobs } from './waiting-jobs.ts'
 
 const CLUSTER = /^[\w.-]{1,64}$/
 const EXCHANGE_MS = 1_000
@@ -37,10 +39,19 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
   const directory = minionDataDirectory(config)
   const aes = sharedKey(aesKeys, (aes, revoke) => void supervisor.send({ type: 'adopt', aes, revoke }))
   const isShared = config.transport === 'nats'
-  /** A minion whose key was revoked must not read what this master publishes. A shared AES key is replaced by the master that revoked it. */
-  async function rotate(): Promise<void> {
-    if (config.rotate_aes_key && !isShared)
-      await requestRotation(config).catch((error: unknown) => log.error(messageOf(error)))
+  const jobs = disposer.own(openJobCache(config, { onDamage }))
+  const publications = disposer.own(Publications.open(config, { onDamage }))
+  /**
+   * A minion whose key was revoked must neither get jobs that wait for it, nor read what this master publishes. A shared AES key is
+   * replaced by the master that revoked the key.
+   */
+  async function revoked(id: string): Promise<void> {
+    try {
+      await jobs.deliveries.cancelFor([id])
+      if (config.rotate_aes_key && !isShared) await requestRotation(config)
+    } catch (error) {
+      log.error(messageOf(error))
+    }
   }
   const replica = disposer.own(
     Replica.open(
@@ -49,9 +60,10 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
         shared: new SharedValues(store, cluster, key),
         cluster,
         kinds: [
-          replicatedKeys(config.pki_dir, () => void rotate()),
+          replicatedKeys(config.pki_dir, (id) => void revoked(id)),
           replicatedFacts(disposer.own(MinionData.open(directory, { onDamage }))),
           replicatedStarts(disposer.own(MinionStarts.open(directory, { onDamage }))),
+          replicatedWaitingJobs({ jobs, publications, master: masterNameOf(config), now: Date.now }),
           ...(isShared ? [aes] : []),
         ],
         log,

@@ -7,10 +7,10 @@ import type { Replicated } from './replica.ts'
 const SETTLE_MS = 2_000
 
 /**
- * The keys of minions, by id: the PEM text in each state that it has one in. `onRevoked` is called when another master has revoked the
- * access of one.
+ * The keys of minions, by id: the PEM text in each state that it has one in. `onRevoked` is called with the id when another master has
+ * revoked the access of one.
  */
-export function replicatedKeys(pkiDir: string, onRevoked: () => void): Replicated {
+export function replicatedKeys(pkiDir: string, onRevoked: (id: string) => void): Replicated {
   const files = new KeyFileStore(pkiDir)
   const folders = new KeyFolderTimes(pkiDir, keyStates, SETTLE_MS)
   let known: ReadonlyMap<string, string> = new Map()
@@ -58,7 +58,7 @@ export function replicatedKeys(pkiDir: string, onRevoked: () => void): Replicate
       }
       for (const state of keyStates.toReversed())
         if (pemOf(state) === undefined) await files.remove(state, id)
-      if (accepted !== undefined && keys.accepted !== accepted) onRevoked()
+      if (accepted !== undefined && keys.accepted !== accepted) onRevoked(id)
       return value
     },
   }

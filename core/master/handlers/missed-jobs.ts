@@ -27,7 +27,10 @@ export function missedJobsHandler({
       at >= since &&
       !jobs.hasReturn(jid, id) &&
       (isSyndic || (senders.wasSentTo(jid, id) && !jobs.deliveries.isWithheld(jid, id)))
-    const waiting = jobs.deliveries.waitingFor(id)
+    const waiting = {
+      here: jobs.deliveries.waitingFor(id),
+      elsewhere: publications.elsewhere.waitingFor(id).filter(({ at }) => at >= since),
+    }
     const { jobs: missed, next } = publications.page(isMissed, waiting, readMissedJobsRequest(load))
     for (const { job } of missed)
       log.debug('Giving {id} the job {jid}, which it has not returned', { id, jid: job.jid })

@@ -1,16 +1,28 @@
 import { messageOf } from '../../base/errors.ts'
 import { isJid } from '../../base/jid.ts'
 import type { EncryptedHandler } from '../../channel/request-server.ts'
+import { masterNameOf } from '../../config/index.ts'
 import { makeTakeAnswer, readTakeRequest } from '../../wire/take-job.ts'
 import type { WorkerContext } from '../worker/context.ts'
 import { announceDecision } from '../worker/delivery-keeper.ts'
 
 /** `_take_job`: a minion has a job with `deliver_within` on its disk, and asks whether it may begin it. */
 export function takeJobHandler(context: WorkerContext): EncryptedHandler {
-  const { jobs, publications, clock, log } = context
+  const { config, jobs, publications, clock, log } = context
+  const isOfOther = (master: string | undefined) =>
+    config.cluster_id !== undefined && master !== undefined && master !== masterNameOf(config)
+
+  /** Answer for a master that is not there; with no state if nothing is known here of the job. */
+  async function answerForOther(jid: string, id: string): Promise<Record<string, unknown>> {
+    const { has, isNew } = await publications.elsewhere.take(jid, id, clock.now())
+    if (isNew) void announceDecision(context, { jid, id, state: 'delivered' })
+    return has ? makeTakeAnswer('delivered') : {}
+  }
+
   return async (load, { id, verified }) => {
-    const jid = readTakeRequest(load)
+    const { jid, master } = readTakeRequest(load)
     if (!id || !verified || !isJid(jid)) return {}
+    if (isOfOther(master)) return answerForOther(jid, id)
     const { answer, isNew, isLast } = await jobs.deliveries.take(jid, id, clock.now())
     if (answer === 'unknown' && wasSent(context, jid, id)) return makeTakeAnswer('delivered')
     if (isNew) void announceDecision(context, { jid, id, state: 'delivered' })

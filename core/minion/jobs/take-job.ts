@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import { type Backoff, backoff } from '../../base/backoff.ts'
 import { messageOf } from '../../base/errors.ts'
-import { onlyMaster } from '../../channel/request-channel.ts'
 import type { JobLoad } from '../../wire/publication.ts'
 import { makeTakeRequest, readTakeAnswer, type TakeAnswer } from '../../wire/take-job.ts'
 import type { MasterConnection } from '../link/master-connection.ts'
@@ -21,7 +20,7 @@ interface TakeSettings {
 }
 
 /**
- * Ask the master that published a job with `deliver_within` whether it may begin. Asks until the master answers; resolves with undefined when the
+ * Ask the master that published a job with `deliver_within`, or another one of its cluster that has it, whether it may begin. Asks until the master answers; resolves with undefined when the
  * minion closes before.
  */
 export async function takeJob(
@@ -32,7 +31,8 @@ export async function takeJob(
   const waits = settings.waits ?? backoff({ minMs: RETRY_MIN_MS, maxMs: RETRY_MAX_MS })
   while (!closing.aborted) {
     try {
-      const reply = await connection.request(makeTakeRequest(id, jid), onlyMaster(master_id))
+      const to = master_id === undefined ? undefined : { prefer: master_id }
+      const reply = await connection.request(makeTakeRequest(id, jid, master_id), to)
       const answer = readTakeAnswer(reply)
       if (answer) return answer
       log.warn(`The master at ${connection.address} gave no usable answer about job ${jid}. Asking again.`)

@@ -10,30 +10,11 @@ import { replicatedFacts, replicatedStarts } from '../../../../core/master/clust
 import { replicatedKeys } from '../../../../core/master/cluster/minion-keys.ts'
 import { Replica } from '../../../../core/master/cluster/replica.ts'
 import { sharedKey } from '../../../../core/master/cluster/shared-key.ts'
-import { type SharedStore, SharedValues } from '../../../../core/master/cluster/shared-values.ts'
+import { SharedValues } from '../../../../core/master/cluster/shared-values.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
 import { spyLog } from '../../../harness/log.ts'
-
-/** A store in memory. */
-class MemoryStore implements SharedStore {
-  values = new Map<string, { key: string; value: Uint8Array; revision: number }>()
-  last = 0
-  isAway = false
-
-  async sharedSince(_: string, revision: number, limit: number) {
-    if (this.isAway) throw new Error('the store is away')
-    const all = [...this.values.values()].sort((a, b) => a.revision - b.revision)
-    return all.filter((value) => value.revision > revision).slice(0, limit)
-  }
-
-  async putShared(_: string, key: string, value: Uint8Array, expected: number) {
-    if (this.isAway) throw new Error('the store is away')
-    if ((this.values.get(key)?.revision ?? 0) !== expected) return undefined
-    this.values.set(key, { key, value, revision: ++this.last })
-    return this.last
-  }
-}
+import { MemoryStore } from '../../../harness/memory-store.ts'
 
 const start = { token: 'abcdef', address: '10.0.0.1', host: 'web1', pid: 7, at: 1000 }
 

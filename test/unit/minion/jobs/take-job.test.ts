@@ -33,19 +33,19 @@ test.each(['delivered', 'expired', 'cancelled', 'returned', 'unknown'])(
   },
 )
 
-test('only the master that published the job is asked', async () => {
+test('the master that published the job is asked, or another one of its cluster', async () => {
   const asked: unknown[] = []
   const connection = {
     address: '127.0.0.1:4506',
-    async request(_: unknown, to: unknown) {
-      asked.push(to)
+    async request(load: unknown, to: unknown) {
+      asked.push(load, to)
       return { state: 'delivered' }
     },
   }
   const { log } = fakeLog()
   const closing = new AbortController().signal
   await takeJob({ jid: JID, master_id: 'one' }, { id: 'web1', connection, log, closing })
-  expect(asked).toEqual([{ only: 'one' }])
+  expect(asked).toEqual([{ cmd: '_take_job', id: 'web1', jid: JID, master_id: 'one' }, { prefer: 'one' }])
 })
 
 test('the master is asked until it answers, and what it says meanwhile is logged', async () => {

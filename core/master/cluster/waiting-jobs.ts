@@ -1,0 +1,102 @@
+import { isJid } from '../../base/jid.ts'
+import { isRecord } from '../../base/record.ts'
+import type { JobCache } from '../../jobs/job-cache.ts'
+import type { JobElsewhere } from '../../jobs/jobs-elsewhere.ts'
+import type { Publications } from '../../jobs/publications.ts'
+import { asNumber } from '../../wire/bytes.ts'
+import { makeMissedJob, readMissedJob } from '../../wire/missed-jobs.ts'
+import type { Replicated } from './replica.ts'
+
+interface WaitingJobsSettings {
+  readonly jobs: Pick<JobCache, 'deliveries' | 'record'>
+  readonly publications: Publications
+  /** Name of this master. */
+  readonly master: string
+  now(): number
+  /** How often the jobs that wait are compared with those known, in milliseconds. */
+  readonly lookMs?: number
+}
+
+const LOOK_MS = 2_000
+/** How long after its time a job is kept if the master that published it is not there to remove it. */
+const KEEP_MS = 86_400_000
+
+/**
+ * Jobs that wait for minions (`deliver_within`), by jid. The master that published one keeps it and decides about it; the others
+ * give it to minions that ask them, and let that one know.
+ */
+export function replicatedWaitingJobs(settings: WaitingJobsSettings): Replicated {
+  const { jobs, publications, master, now, lookMs = LOOK_MS } = settings
+  const { deliveries } = jobs
+  const { elsewhere } = publications
+  let known: ReadonlyMap<string, string> = new Map()
+  let lookAt = 0
+  /** Jobs of this master that others gave to minions, or that they do not know to be over. */
+  const again = new Set<string>()
+
+  function marks(): Map<string, string> {
+    const own = deliveries.list().map(({ jid }) => [jid, `own ${deliveries.takerCount(jid)}`] as const)
+    const others = elsewhere.list().map(({ jid, taken }) => [jid, `${taken}`] as const)
+    return new Map([...others, ...own])
+  }
+
+  /** A minion that its target may not match decides that itself, with the master that published the job. */
+  function own(jid: string): JobElsewhere | undefined {
+    const [untilMs, missed] = [deliveries.until(jid), publications.waitingJob(jid)]
+    const unknown = new Set(jobs.record(jid)?.unknown)
+    const waiting = deliveries.waiters(jid).filter(({ id }) => !unknown.has(id))
+    const [first] = waiting
+    if (untilMs === undefined || !missed || !first) return undefined
+    return { missed, at: first.at, untilMs, takers: waiting.map(({ id }) => id), taken: [] }
+  }
+
+  async function expire(): Promise<void> {
+    for (const { jid, untilMs } of elsewhere.list())
+      if (untilMs + KEEP_MS < now()) await elsewhere.remove(jid)
+  }
+
+  return {
+    name: 'waiting',
+    async changed(all) {
+      if (performance.now() < lookAt && !all && again.size === 0) return []
+      lookAt = performance.now() + lookMs
+      await expire()
+      const before = known
+      known = marks()
+      const ids = [...new Set([...before.keys(), ...known.keys(), ...again])]
+      const changed = ids.filter((jid) => all || again.has(jid) || before.get(jid) !== known.get(jid))
+      again.clear()
+      return changed
+    },
+    async read(jid) {
+      const job = own(jid) ?? elsewhere.get(jid)
+      return job && { ...job, missed: makeMissedJob(job.missed) }
+    },
+    async write(jid, value) {
+      const job = readJob(value)
+      if (!isJid(jid)) return value
+      if (!job) await elsewhere.remove(jid)
+      else if (job.missed.job.master_id === master) {
+        for (const id of job.taken) await deliveries.delivered(jid, id)
+        again.add(jid)
+      } else await elsewhere.keep(jid, job)
+      return value
+    },
+    merge(here, elsewhere) {
+      const [own, other] = [readJob(here), readJob(elsewhere)]
+      if (!own) return elsewhere
+      if (!other) return own.taken.length > 0 ? here : undefined
+      return { ...(elsewhere as object), taken: [...new Set([...other.taken, ...own.taken])] }
+    },
+  }
+}
+
+function readJob(value: unknown): JobElsewhere | undefined {
+  if (!isRecord(value)) return undefined
+  const [missed, at, untilMs] = [readMissedJob(value.missed), asNumber(value.at), asNumber(value.untilMs)]
+  if (!missed || at === undefined || untilMs === undefined) return undefined
+  return { missed, at, untilMs, takers: idsIn(value.takers), taken: idsIn(value.taken) }
+}
+
+const idsIn = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((id) => typeof id === 'string') : []
