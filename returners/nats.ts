@@ -5,6 +5,7 @@
  * as `salt.event.<tag, its / as .>`; JetStream drops duplicates by `Nats-Msg-Id`. Characters of ids and tags that a subject cannot
  * have are percent-encoded. All messages are JSON, but for those of `SALT_CLUSTER` (see `_nats-shared.ts`).
  */
+import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { checkServerIdentity as identityOf, type PeerCertificate } from 'node:tls'
 import {
@@ -15,7 +16,7 @@ import {
   jetstreamManager,
   type StreamConfig,
 } from '@nats-io/jetstream'
-import { connect, type NatsConnection } from '@nats-io/transport-node'
+import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node'
 import {
   type Args,
   type EventRecord,
@@ -40,6 +41,8 @@ const options = {
   user: p.optional(p.string()),
   password: p.optional(p.secret(p.string())),
   token: p.optional(p.secret(p.string())),
+  /** Path of a `.creds` file. */
+  credentials: p.optional(p.string()),
   /** Prefix of the subjects and, in capitals, of the stream names. */
   prefix: p.default(p.string({ pattern: '^[A-Za-z0-9_-]+$' }), 'salt'),
   /** Copies of the streams in a cluster. */
@@ -74,12 +77,13 @@ export default returner({
 })
 
 async function connected(options: Options, tls: object | undefined, lost: () => void) {
-  const { servers, user, password: pass, token, timeout } = options
+  const { servers, user, password: pass, token, credentials, timeout } = options
   const connection = await connect({
     servers: [...servers],
     ...(user !== undefined && { user }),
     ...(pass !== undefined && { pass }),
     ...(token !== undefined && { token }),
+    ...(credentials !== undefined && { authenticator: credsAuthenticator(await fileOf(credentials)) }),
     ...(tls && { tls: checked(tls, servers) }),
     timeout: timeout * 1000,
     maxReconnectAttempts: -1,
@@ -87,6 +91,11 @@ async function connected(options: Options, tls: object | undefined, lost: () => 
   void connection.closed().then(lost)
   return connection
 }
+
+const fileOf = (path: string) =>
+  readFile(path).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`the file of credentials, ${path}, cannot be read (${error.code})`, { cause: error })
+  })
 
 /**
  * Make the check of certificates. For a server given as an IP address, the library passes `localhost` instead; the certificate must
@@ -201,7 +210,7 @@ const streams = (prefix: string) => ({
   cluster: `${prefix.toUpperCase()}_CLUSTER`,
 })
 
-/** Create both streams, or bring them up to date. */
+/** Create the streams, or bring them up to date. */
 async function migrated(connection: NatsConnection, options: Options, keep: number): Promise<string[]> {
   const { prefix, replicas: num_replicas, duplicate_window } = options
   const { streams: there } = await jetstreamManager(connection)

@@ -238,7 +238,7 @@ export const masterOptions = {
   syndics: list(['*'], 'Globs for the ids of those that may speak for other minions, as syndics do.'),
   master_id: text(
     undefined,
-    'Name of this master in the jobs that it publishes, by which syndics know where they came from.',
+    'Name of this master in the jobs that it publishes, by which syndics and the others of a cluster know where they came from; in a cluster by default the id.',
   ),
   syndic_master: textOrList(
     undefined,
@@ -285,7 +285,7 @@ export const masterOptions = {
   master_stats_event_iter: later(count(60, 'Seconds between events with statistics.')),
   cluster_id: text(
     undefined,
-    'Name of the cluster of masters that this one belongs to: they share keys, grains and pillar of minions, by a store of master_job_cache.',
+    'Name of the cluster of masters that this one belongs to: they share keys, grains and pillar of minions, by a store of master_job_cache. Over NATS, masters with one prefix must have it in common.',
   ),
   cluster_mode: later(flag(false, 'Share keys with other masters.')),
   api: value<OptionMap | boolean>(

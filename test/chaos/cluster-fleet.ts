@@ -10,10 +10,11 @@ import { signalAll } from '../harness/processes.ts'
 import type { Random } from '../harness/random.ts'
 import { startRedis } from '../harness/store-servers.ts'
 import { until } from '../harness/until.ts'
+import { cut, ofAddress, ofPort } from './dropped-packets.ts'
 import { ledgerModules } from './ledger/build.ts'
 
 /** Something that goes wrong and is set right again. */
-export interface Faulty {
+export interface Fault {
   readonly name: string
   fail(random: Random): Promise<void>
   heal(): Promise<void>
@@ -26,7 +27,7 @@ export interface Tested {
   readonly ofOneMaster: ReadonlySet<string>
   /** The minions of each job that a master has accepted, by jid. */
   readonly jobs: Map<string, readonly string[]>
-  readonly faults: readonly Faulty[]
+  readonly faults: readonly Fault[]
   publish(master: Cluster, ms: number): Promise<string>
   close(): Promise<void>
 }
@@ -34,16 +35,19 @@ export interface Tested {
 const MINIONS = 4
 const SERVER = 'nats-server'
 
-export async function openCluster(transport: 'zeromq' | 'nats'): Promise<Tested> {
+/** With `isCut`, what goes wrong are partitions, see `dropped-packets.ts`. */
+export async function openCluster(transport: 'zeromq' | 'nats', isCut: boolean): Promise<Tested> {
   const closing: (() => Promise<unknown>)[] = []
   const nodes = transport === 'nats' ? await openNodes(3) : []
   for (const node of nodes) closing.push(() => node.drop())
   const redis = transport === 'zeromq' ? await startRedis() : undefined
   if (redis) closing.push(() => redis.drop())
-  const nats = { servers: nodes.map(({ port }) => `127.0.0.1:${port}`), replicas: 3 }
-  const way = transport === 'nats' ? { transport, nats } : {}
+  /** How to reach NATS, by an address that no other program uses. */
+  const way = (address: string) =>
+    transport === 'nats'
+      ? { transport, nats: { servers: nodes.map(({ port }) => `${address}:${port}`), replicas: 3 } }
+      : {}
   const master = {
-    ...way,
     cluster_id: 'chaos',
     auto_accept: true,
     worker_threads: 2,
@@ -55,7 +59,8 @@ export async function openCluster(transport: 'zeromq' | 'nats'): Promise<Tested>
   }
   const masters: Cluster[] = []
   for (let n = 0; n < (redis ? 2 : 3); n++) {
-    const one = await Cluster.open({ start: false, master: { ...master, id: `master${n + 1}` } })
+    const id = `master${n + 1}`
+    const one = await Cluster.open({ start: false, master: { ...master, ...way(addressOf(n)), id } })
     closing.push(() => one.close())
     const [first] = masters
     if (first) await one.writeMasterKey(await readFile(join(first.configDir, 'pki', 'master.pem')))
@@ -68,7 +73,7 @@ export async function openCluster(transport: 'zeromq' | 'nats'): Promise<Tested>
   const minions = await Promise.all(
     Array.from({ length: MINIONS }, (_, n) =>
       first.addMinion(`m${n + 1}`, {
-        ...way,
+        ...way('127.0.0.1'),
         module_dirs: [modules],
         process_count_max: 4,
         master: masters.map(({ ports }) => `127.0.0.1:${ports.request}`),
@@ -82,10 +87,21 @@ export async function openCluster(transport: 'zeromq' | 'nats'): Promise<Tested>
     minions,
     ofOneMaster: new Set(redis ? ['m2', 'm4'] : []),
     jobs,
-    faults: [
-      ...masters.flatMap((each) => [killed(each), stopped(each)]),
-      ...nodes.flatMap((node) => [node.killed, node.stopped]),
-    ],
+    faults: isCut
+      ? [
+          ...masters.map((each, n) =>
+            cut(
+              nameOf(each),
+              ...(redis ? Object.values(each.ports).flatMap(ofPort) : ofAddress(addressOf(n))),
+            ),
+          ),
+          ...nodes.map(({ name, port, route }) => cut(name, ...ofPort(port), ...ofPort(route))),
+          ...(redis ? [cut('Redis', ...ofPort(redis.port))] : []),
+        ]
+      : [
+          ...masters.flatMap((each) => [killed(each), stopped(each)]),
+          ...nodes.flatMap((node) => [node.killed, node.stopped]),
+        ],
     async publish(master, ms) {
       const client = await master.client()
       try {
@@ -106,15 +122,18 @@ export async function openCluster(transport: 'zeromq' | 'nats'): Promise<Tested>
   }
 }
 
+/** The address by which a master reaches NATS. */
+const addressOf = (n: number): string => `127.0.1.${n + 1}`
+
 const nameOf = ({ master }: Cluster): string => String(master.options.id)
 
-const killed = (cluster: Cluster): Faulty => ({
+const killed = (cluster: Cluster): Fault => ({
   name: `${nameOf(cluster)} is killed`,
   fail: () => cluster.master.killAll(),
   heal: () => cluster.startMaster(),
 })
 
-const stopped = (cluster: Cluster): Faulty => {
+const stopped = (cluster: Cluster): Fault => {
   const signal = (name: NodeJS.Signals) =>
     signalAll(
       cluster.master.processes().map(({ pid }) => pid),
@@ -128,9 +147,11 @@ const stopped = (cluster: Cluster): Faulty => {
 }
 
 interface Node {
+  readonly name: string
   readonly port: number
-  readonly killed: Faulty
-  readonly stopped: Faulty
+  readonly route: number
+  readonly killed: Fault
+  readonly stopped: Fault
   drop(): Promise<void>
 }
 
@@ -152,8 +173,8 @@ async function openNodes(count: number): Promise<Node[]> {
       const file = join(own, 'nats.conf')
       await writeFile(
         file,
-        `server_name: ${name}\nlisten: 127.0.0.1:${port}\njetstream { store_dir: "${own}" }\n` +
-          `cluster { name: chaos, listen: 127.0.0.1:${route}, routes: [${routes}] }\n`,
+        `server_name: ${name}\nlisten: 0.0.0.0:${port}\njetstream { store_dir: "${own}" }\n` +
+          `cluster { name: chaos, listen: 127.0.0.1:${route}, routes: [${routes}], no_advertise: true }\n`,
       )
       let child: ChildProcess
       const start = () => {
@@ -161,7 +182,7 @@ async function openNodes(count: number): Promise<Node[]> {
       }
       start()
       return {
-        port,
+        ...{ name: `${name} of NATS`, port, route },
         isReady: async () => (await readFile(join(own, 'log'), 'utf8')).includes('metadata leader'),
         killed: {
           name: `${name} of NATS is killed`,

@@ -1,8 +1,8 @@
 /**
- * `npm run chaos:cluster -- [--transport zeromq|nats] [--rounds N] [--seed N] [--seconds N] [--first N] [--logs DIRECTORY]`
+ * `npm run chaos:cluster -- [--transport zeromq|nats] [--cut] [--rounds N] [--seed N] [--seconds N] [--first N] [--logs DIRECTORY]`
  *
- * Kills, stops and cuts off the masters of a cluster in turn, and the nodes of its NATS, while jobs are published by all masters that
- * take them. Then all faults end, and each job is judged on each minion: it began at most once, its one return is in the
+ * Kills and stops the masters of a cluster in turn, and the nodes of its NATS, or with `--cut` drops the packets to and from them (as
+ * root), while jobs are published by all masters that take them. Then all faults end, and each job is judged on each minion: it began at most once, its one return is in the
  * store byte for byte, and all masters show the same. `--first`: the fault to begin with, from 0. `--logs`: where the logs of the daemons are
  * put if a job is judged broken.
  */
@@ -12,8 +12,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Cluster } from '../harness/daemons.ts'
 import { Random } from '../harness/random.ts'
-import { type Faulty, openCluster, type Tested } from './cluster-fleet.ts'
+import { type Fault, openCluster, type Tested } from './cluster-fleet.ts'
 import { judgeCluster } from './cluster-verdict.ts'
+import { enterNamespace } from './dropped-packets.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -23,6 +24,8 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '8' },
     first: { type: 'string', default: '0' },
     logs: { type: 'string' },
+    cut: { type: 'boolean', default: false },
+    inside: { type: 'boolean', default: false },
   },
 })
 
@@ -36,16 +39,19 @@ async function publish(tested: Tested, master: Cluster, random: Random, signal: 
   }
 }
 
-async function round(tested: Tested, faulty: Faulty, random: Random): Promise<void> {
+async function round(tested: Tested, fault: Fault, random: Random): Promise<void> {
   const load = new AbortController()
   const lanes = tested.masters.map((master) => publish(tested, master, random, load.signal))
-  await delay(1_000)
-  await faulty.fail(random)
-  await delay(Number(options.seconds) * 1_000)
-  await faulty.heal()
-  await delay(2_000)
-  load.abort()
-  await Promise.all(lanes)
+  try {
+    await delay(1_000)
+    await fault.fail(random)
+    await delay(Number(options.seconds) * 1_000)
+    await fault.heal()
+    await delay(2_000)
+  } finally {
+    load.abort()
+    await Promise.all(lanes)
+  }
 }
 
 function keepLogs(folder: string): void {
@@ -56,15 +62,16 @@ function keepLogs(folder: string): void {
 
 const transport = options.transport === 'zeromq' ? 'zeromq' : 'nats'
 const random = new Random(Number(options.seed), transport)
-const tested = await openCluster(transport)
+if (options.cut) enterNamespace()
+const tested = await openCluster(transport, options.cut)
 try {
   const { faults } = tested
   for (let n = 0; n < Number(options.rounds); n++) {
-    const faulty = faults[(n + Number(options.first)) % faults.length]
-    if (!faulty) break
+    const fault = faults[(n + Number(options.first)) % faults.length]
+    if (!fault) break
     const before = tested.jobs.size
-    await round(tested, faulty, random)
-    console.error(`${faulty.name}: ${tested.jobs.size - before} jobs`)
+    await round(tested, fault, random)
+    console.error(`${fault.name}: ${tested.jobs.size - before} jobs`)
   }
   const verdict = await judgeCluster(tested)
   for (const line of verdict.broken) console.error(line)

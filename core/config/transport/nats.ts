@@ -35,7 +35,8 @@ export function natsOf(config: { readonly nats: OptionMap }) {
     return path === undefined ? undefined : readOption(key, path).toString()
   }
   const [ca, cert, key] = [pem('ssl_ca'), pem('ssl_cert'), pem('ssl_key')]
-  const hasTls = flag('ssl') || ca !== undefined || cert !== undefined
+  const hasTls = flag('ssl') || [ca, cert, key].some((file) => file !== undefined)
+  if (flag('insecure') && !hasTls) throw invalid("'insecure' is true without TLS; add ssl: true")
   const [user, password, token] = [text('user'), text('password'), text('token')]
   return {
     servers: serversIn(options.servers),
@@ -47,7 +48,8 @@ export function natsOf(config: { readonly nats: OptionMap }) {
     ...(hasTls && {
       tls: {
         ...(ca !== undefined && { ca }),
-        ...(cert !== undefined && { cert, key: key ?? cert }),
+        ...(cert !== undefined && { cert }),
+        ...((key ?? cert) !== undefined && { key: key ?? cert }),
         rejectUnauthorized: !flag('insecure'),
       },
     }),

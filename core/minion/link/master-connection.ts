@@ -12,7 +12,7 @@ import { keepAliveOf, type MinionConfig, tlsToMaster } from '../../config/index.
 import { type PrivateKey, type PublicKey, SymmetricKey } from '../../crypto/index.ts'
 import { component } from '../../log/component.ts'
 import type { ClientSettings, PublishClient, RequestClient, Transport } from '../../transport/contract.ts'
-import { type MasterAddress, nameOf } from './master-addresses.ts'
+import { isOverNats, type MasterAddress, nameOf } from './master-addresses.ts'
 import { missedJobs } from './missed-jobs.ts'
 import { signInUntilAccepted } from './persistent-sign-in.ts'
 import { portCheckMs, reconnectionWaits } from './reconnection.ts'
@@ -295,9 +295,7 @@ export class MasterConnection {
     })
     void this.#watchPort(frames, offered, this.#nextPhase())
     frames.onConnection((state) => {
-      log.info(
-        `The connection to the master's publish port ${nameOf({ ...this.#settings.address, port })} is ${state}`,
-      )
+      log.info(`The connection to ${publisherOf({ ...this.#settings.address, port })} is ${state}`)
       this.publishConnection.isUp = state === 'up'
       if (state === 'up') this.publishConnection.made++
       this.#changed(state)
@@ -389,5 +387,8 @@ export class MasterConnection {
     })
   }
 }
+
+const publisherOf = (address: MasterAddress): string =>
+  isOverNats(address) ? 'the masters over NATS' : `the master's publish port ${nameOf(address)}`
 
 const isTimeout = (error: unknown): boolean => SaltError.is(error) && error.code === 'TIMEOUT'

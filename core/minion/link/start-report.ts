@@ -32,7 +32,8 @@ export class StartReport {
 
   async send(): Promise<void> {
     const { config, id, address, isSyndic, request } = this.#settings
-    const own = config.source_address || (await ownAddressTowards(address.host, address.port)) || 'unknown'
+    const towards = address.host && (await ownAddressTowards(address.host, address.port))
+    const own = config.source_address || towards || 'unknown'
     const start = {
       token: this.token,
       address: own,

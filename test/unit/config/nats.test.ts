@@ -24,6 +24,7 @@ test('files are read: of TLS, which they turn on, and credentials', () => {
   expect(natsOf({ nats: { ssl_cert: file } })).toMatchObject({
     tls: { ...tls, cert: 'content', key: 'content' },
   })
+  expect(natsOf({ nats: { ssl_key: file } })).toMatchObject({ tls: { ...tls, key: 'content' } })
   expect(natsOf({ nats: { ssl: true, insecure: true } }).tls).toEqual({ rejectUnauthorized: false })
   expect(natsOf({ nats: { credentials: file } }).credentials).toEqual(Buffer.from('content'))
 })
@@ -35,6 +36,7 @@ test.each([
   [{ prefix: 'a.b' }, "'prefix' is 'a.b'; it may have letters, digits, _ and -"],
   [{ password: 1 }, "'password' is not text. Put it in quotes"],
   [{ ssl: 'yes' }, "'ssl' is neither true nor false"],
+  [{ insecure: true }, "'insecure' is true without TLS; add ssl: true"],
   [{ ssl_ca: '/nowhere' }, "'ssl_ca', the file /nowhere, cannot be read"],
 ])('%j is refused', (nats, why) => {
   expect(() => natsOf({ nats })).toThrow(`The option 'nats' is not right: ${why}`)
