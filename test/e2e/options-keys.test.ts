@@ -148,6 +148,8 @@ test('with rejected_retry the minion asks on, and serves as soon as its key is a
 
 test('deleting a key locks a minion out at once; with rotate_aes_key off no new AES key is asked for', async () => {
   await restartMaster({ ...policy, rotate_aes_key: false, open_mode: true, max_minions: 0 })
+  // A sign-in that is on its way would file the key again.
+  await until('auto1 to be let in', async () => (await connectedIds(cluster.config))?.includes('auto1'))
   await cluster.minions.get('auto1')!.stop()
   expect((await key('-y', '-d', 'auto1')).stdout).toContain('Key for minion auto1 deleted.\n')
   expect(existsSync(inMaster('cache', '.dfn'))).toBe(false)

@@ -15,6 +15,8 @@ const MISSED = 2.5
 const CHECK_MS = 1_000
 /** Subscribers that have not proved who they are, at most. For another one, the one that was heard longest ago is forgotten. */
 const MAX_UNPROVED = 5_000
+/** Subscribers that have proved the same, at most: a stranger may repeat an introduction that it has seen. */
+const MAX_OF_ONE = 4
 
 interface Subscriber {
   topics: readonly string[]
@@ -27,6 +29,8 @@ interface Subscriber {
 /** Those who have said hello, by their random names. Strangers can neither displace those that have proved who they are, nor fill memory. */
 class Subscribers {
   readonly #proved = new Map<string, Subscriber>()
+  /** The ids of those that have proved the same topics, the latest last. */
+  readonly #same = new Map<string, readonly string[]>()
   readonly #unproved = new Map<string, Subscriber>()
 
   /** The interval of their hellos, in milliseconds. */
@@ -48,14 +52,26 @@ class Subscribers {
   prove(id: string, topics: readonly string[]): void {
     const subscriber = this.get(id)
     if (!subscriber || topics.length === 0) return
-    this.#unproved.delete(id)
+    this.delete(id)
     this.#proved.set(id, subscriber)
     subscriber.proved = topics
+    const same = [...this.#sameAs(topics), id]
+    this.#same.set(String(topics), same)
+    const [oldest] = same
+    if (same.length > MAX_OF_ONE && oldest !== undefined) this.delete(oldest)
   }
 
   delete(id: string): void {
+    const proved = this.#proved.get(id)?.proved
+    const others = proved && this.#sameAs(proved).filter((each) => each !== id)
+    if (others?.length) this.#same.set(String(proved), others)
+    else if (proved) this.#same.delete(String(proved))
     this.#proved.delete(id)
     this.#unproved.delete(id)
+  }
+
+  #sameAs(topics: readonly string[]): readonly string[] {
+    return this.#same.get(String(topics)) ?? []
   }
 
   expire(now: number): void {
