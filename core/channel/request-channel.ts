@@ -29,6 +29,10 @@ export type Recipient = { readonly only: string } | { readonly prefer: string }
 export const onlyMaster = (name: string | undefined): Recipient | undefined =>
   name === undefined ? undefined : { only: name }
 
+/** The master of this name, if it has one, takes a request, or another one if it is not there. */
+export const preferredMaster = (name: string | undefined): Recipient | undefined =>
+  name === undefined ? undefined : { prefer: name }
+
 /** Encrypted requests of a minion (wire protocol §4, §7). */
 export interface RequestChannel {
   /**

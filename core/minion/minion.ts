@@ -149,7 +149,7 @@ async function compose(
   const intake = new JobIntake({
     ...{ config, log, facts, loader, control, pool, ...stores, returns, returners, meter, tracer },
     waiting: earlier.waiting,
-    servicesFor: (connection) => createConnectionServices(connection, services),
+    servicesFor: (connection, job) => createConnectionServices(connection, services, job.master_id),
     closing: closing.signal,
   })
   const grains = () => facts.grains

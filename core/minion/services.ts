@@ -1,5 +1,6 @@
 import type { Job, Log, MinionServices } from '../author/context.ts'
 import type { SyncReport } from '../author/files.ts'
+import { preferredMaster } from '../channel/request-channel.ts'
 import type { MinionConfig } from '../config/index.ts'
 import type { ReturnSpool } from '../jobs/return-spool.ts'
 import { makeMinionEvent } from '../wire/minion-event.ts'
@@ -101,12 +102,17 @@ export interface ConnectionServicesSettings
   refreshGrains(connection: MasterConnection): Promise<void>
 }
 
-/** Create services for jobs of one master: requests and files go to that master. */
+/**
+ * Create services for jobs of one master: requests and files go to that master. `master` is its name, if there are several behind the
+ * connection.
+ */
 export function createConnectionServices(
   connection: MasterConnection,
   settings: ConnectionServicesSettings,
+  master?: string,
 ): MinionServices {
-  const request: ServicesSettings['request'] = (load) => connection.request(load)
+  const to = preferredMaster(master)
+  const request: ServicesSettings['request'] = (load) => connection.request(load, to)
   const own = { ...settings, request, refreshGrains: () => settings.refreshGrains(connection) }
   const files = createFileServices({ ...own, grains: settings.grains() })
   return createMinionServices({ ...own, ...files, id: settings.config.id })

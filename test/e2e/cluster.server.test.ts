@@ -148,7 +148,8 @@ describe('three masters over NATS', needs(program('nats-server')), () => {
     const server = await startNats()
     open.push(() => server.drop())
     const options = { transport: 'nats', nats: { servers: [`127.0.0.1:${server.port}`], prefix: 'north' } }
-    const masters = await openMasters(3, { ...options, master_job_cache: 'nats' })
+    const peer = { '.*': ['test.*'] }
+    const masters = await openMasters(3, { ...options, peer, master_job_cache: 'nats' })
     const [one, two, three] = masters as [Cluster, Cluster, Cluster]
     await one.command('salt-run', 'returner.migrate', 'nats')
     await one.startMaster()
@@ -168,6 +169,8 @@ describe('three masters over NATS', needs(program('nats-server')), () => {
       })
       expect(await ping(master)).toEqual(all)
       expect(await json(master, 'salt', '-G', 'os:*', 'test.ping', '--static')).toEqual(all)
+      const published = await json(master, 'salt', 'web1', 'publish.publish', '*', 'test.ping')
+      expect(published.web1).toEqual(all)
     }
     const jid = await killDuringJob(two, minions)
     await returned(one, jid, ids)

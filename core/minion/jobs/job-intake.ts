@@ -44,7 +44,7 @@ export interface IntakeSettings extends JobInstruments {
   readonly waiting: readonly StoredJob[]
   readonly returners: ReturnerProcesses | undefined
   /** Services of the minion for jobs of one master. */
-  servicesFor(connection: MasterConnection): MinionServices
+  servicesFor(connection: MasterConnection, job: JobLoad): MinionServices
   /** Aborts when the minion closes. */
   readonly closing: AbortSignal
 }
@@ -198,7 +198,7 @@ export class JobIntake {
     }
     await this.#executor
       .run(job, place, {
-        services: servicesFor(connection),
+        services: servicesFor(connection, job),
         master,
         words,
         ...(job.ret !== '' && { refusal }),

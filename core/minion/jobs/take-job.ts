@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import { type Backoff, backoff } from '../../base/backoff.ts'
 import { messageOf } from '../../base/errors.ts'
+import { preferredMaster } from '../../channel/request-channel.ts'
 import type { JobLoad } from '../../wire/publication.ts'
 import { makeTakeRequest, readTakeAnswer, type TakeAnswer } from '../../wire/take-job.ts'
 import type { MasterConnection } from '../link/master-connection.ts'
@@ -31,8 +32,8 @@ export async function takeJob(
   const waits = settings.waits ?? backoff({ minMs: RETRY_MIN_MS, maxMs: RETRY_MAX_MS })
   while (!closing.aborted) {
     try {
-      const to = master_id === undefined ? undefined : { prefer: master_id }
-      const reply = await connection.request(makeTakeRequest(id, jid, master_id), to)
+      const request = makeTakeRequest(id, jid, master_id)
+      const reply = await connection.request(request, preferredMaster(master_id))
       const answer = readTakeAnswer(reply)
       if (answer) return answer
       log.warn(`The master at ${connection.address} gave no usable answer about job ${jid}. Asking again.`)

@@ -1,4 +1,5 @@
 import { deferred } from '../../base/deferred.ts'
+import { preferredMaster } from '../../channel/request-channel.ts'
 import { asText } from '../../wire/bytes.ts'
 import type { MasterConnection } from './master-connection.ts'
 
@@ -16,8 +17,7 @@ export function sendReturn<C extends Connection>(
   connections: readonly C[],
 ): Promise<unknown> {
   const { cluster_id } = ret
-  const owner = asText(ret.master_id, MAX_MASTER_ID)
-  const to = owner === undefined ? undefined : { prefer: owner }
+  const to = preferredMaster(asText(ret.master_id, MAX_MASTER_ID))
   const other = () =>
     cluster_id === undefined || connection.publishConnection.isUp
       ? undefined
