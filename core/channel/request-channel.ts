@@ -74,7 +74,7 @@ export function createRequestChannel(settings: RequestChannelSettings): RequestC
     open: (reply: Uint8Array, credentials: SignInKeys, nonce: string) => T | typeof undecryptable,
   ): Promise<T> {
     let credentials = await settings.credentials()
-    const until = performance.now() + timeoutMs
+    let until = performance.now() + timeoutMs
     for (let isRenewed = false; ; ) {
       const nonce = newNonce()
       const master = masterFor(credentials, to)
@@ -92,6 +92,7 @@ export function createRequestChannel(settings: RequestChannelSettings): RequestC
       if (isRenewed) throw refused(load.cmd)
       isRenewed = true
       credentials = await settings.renew(credentials)
+      until = performance.now() + timeoutMs
     }
   }
 

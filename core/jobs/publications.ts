@@ -48,7 +48,8 @@ interface Kept extends WaitingFor {
 /**
  * Jobs as they were published, for minions that were not connected then: the latest ones under `['publication', ms, jid]` →
  * {@link MissedJob}, removed after `missed_jobs_seconds`, and those that wait for minions (`deliver_within`) under
- * `['waiting', jid]`, removed once no minion may take them; those of other masters of a cluster, see {@link JobsElsewhere}. They have a store of their own, which no backup contains, since
+ * `['waiting', jid]`, removed once no minion may take them. With those of other masters of a cluster ({@link JobsElsewhere}) they
+ * have a store of their own, which no backup contains, since
  * they contain secrets. Several processes may have the store open.
  */
 export class Publications {
