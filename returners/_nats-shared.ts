@@ -39,6 +39,11 @@ export function natsShared(ask: Ask, prefix: string, stream: string, token: (tex
       }),
     putShared: (cluster, key, value, expected) =>
       ask((_, js) => publishIf(js, `${subjects(cluster)}.${token(key)}`, value, expected)),
+    removeShared: (cluster, key, expected) =>
+      ask(async (connection) => {
+        const { streams } = await jetstreamManager(connection)
+        await streams.purge(stream, { filter: `${subjects(cluster)}.${token(key)}`, seq: expected + 1 })
+      }),
   } satisfies Partial<Returner>
 }
 

@@ -9,5 +9,7 @@ export { type Lockout, LoginLimit, type Logins, limitOf } from './login/limit.ts
 export { localName } from './matching-entries.ts'
 export { type Auth, openAuth } from './open.ts'
 export { ownerOf } from './owner.ts'
-export { openTokenStore, tokenStoreFile } from './tokens/open-store.ts'
+export type { EmbeddedTokens } from './tokens/embedded.ts'
+export { openOwnTokens, openTokenStore, tokenStoreFile } from './tokens/open-store.ts'
+export { readRecord as readTokenRecord } from './tokens/record.ts'
 export { Tokens } from './tokens/tokens.ts'

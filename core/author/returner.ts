@@ -42,7 +42,7 @@ export interface EventRecord {
 export interface SharedValue {
   readonly key: string
   readonly value: Uint8Array
-  /** Greater than that of every earlier change. */
+  /** A whole number from 1, greater than that of every earlier change. */
   readonly revision: number
 }
 
@@ -92,7 +92,8 @@ export interface Returner {
   remove?(jid: string): Promise<void>
   /**
    * Return the values of a cluster that have changed after a revision, the latest of each key, the earliest change first, at most
-   * `limit`. A later call returns every change that has not been returned.
+   * `limit`, and more if the last ones have the same revision. A later call returns every change that has not been returned. A value that
+   * somebody gave a revision that is not a whole number from 1 to 2^53 - 1 counts as absent, here and in {@link putShared}.
    */
   sharedSince?(cluster: string, revision: number, limit: number): Promise<readonly SharedValue[]>
   /**
@@ -100,6 +101,8 @@ export interface Returner {
    * another.
    */
   putShared?(cluster: string, key: string, value: Uint8Array, expected: number): Promise<number | undefined>
+  /** Remove a value of a cluster if its present revision is `expected`. Without this function a cluster's store keeps what is over. */
+  removeShared?(cluster: string, key: string, expected: number): Promise<void>
   /** Create or update the schema of the store. May be called repeatedly. Resolves with a sentence about each change. */
   migrate?(): Promise<readonly string[]>
   close?(): Promise<void>

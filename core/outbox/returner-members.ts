@@ -24,6 +24,7 @@ const MEMBERS: { readonly [K in keyof Required<Returner>]: 'function' | 'boolean
   remove: 'function',
   sharedSince: 'function',
   putShared: 'function',
+  removeShared: 'function',
   migrate: 'function',
   close: 'function',
 }

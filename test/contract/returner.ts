@@ -13,6 +13,12 @@ interface PreparedStore {
   rows?(jid: string, id: string): Promise<readonly unknown[]>
   /** The same of events with this tag. */
   events?(tag: string): Promise<readonly unknown[]>
+  /** Give a value of a cluster another revision, past the returner. */
+  setRevision?(cluster: string, key: string, revision: string): Promise<unknown>
+  /** Revisions that the store can hold and that do not count. */
+  readonly damagedRevisions?: readonly string[]
+  /** Whether the store does not give two values the same revision. */
+  readonly hasUniqueRevisions?: boolean
   drop(): Promise<void>
 }
 
@@ -374,6 +380,52 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       expect(new Set((await since(three ?? 0)).map(({ key }) => key))).toEqual(new Set(many))
       const raced = await Promise.all(many.map(() => put('key 0', 'raced', revisions[0] ?? 0)))
       expect(raced.filter((revision) => revision !== undefined)).toHaveLength(1)
+    })
+
+    test('removes a value of a cluster, but none that was changed meanwhile', async () => {
+      const { sharedSince, putShared, removeShared } = returner
+      if (!sharedSince || !putShared || !removeShared) return
+      const cluster = `north ${nextJid()}`
+      const put = (key: string, expected: number) => putShared(cluster, key, Buffer.from(key), expected)
+      const keys = async () => (await sharedSince(cluster, 0, 100)).map(({ key }) => key)
+      const [one, other] = [await put(INJECTION, 0), await put('token/1', 0)]
+      const changed = await put('token/1', other ?? 0)
+      await removeShared(cluster, 'token/1', other ?? 0)
+      await removeShared(`${cluster}2`, 'token/1', changed ?? 0)
+      expect(await keys()).toEqual([INJECTION, 'token/1'])
+      await removeShared(cluster, INJECTION, one ?? 0)
+      await removeShared(cluster, INJECTION, one ?? 0)
+      expect(await keys()).toEqual(['token/1'])
+      expect(await put(INJECTION, 0)).toBeGreaterThan(changed ?? 0)
+      await removeShared(cluster, 'token/1', changed ?? 0)
+      expect(await keys()).toEqual([INJECTION])
+    })
+
+    test('takes a value for absent whose revision somebody has damaged, and shows all that follow it', async () => {
+      const { sharedSince, putShared } = returner
+      if (!sharedSince || !putShared || !prepared.setRevision) return
+      const cluster = `north ${nextJid()}`
+      const put = (key: string, expected = 0) => putShared(cluster, key, Buffer.from(key), expected)
+      const keys = async (limit = 100) => (await sharedSince(cluster, 0, limit)).map(({ key }) => key)
+      await put('zero')
+      for (const revision of prepared.damagedRevisions ?? []) {
+        for (const key of ['one', 'two']) await put(key)
+        await prepared.setRevision(cluster, 'zero', revision)
+        expect(await keys(1)).toEqual(['one'])
+        expect(await put('zero')).toBeDefined()
+        expect(await keys()).toEqual(['one', 'two', 'zero'])
+      }
+    })
+
+    test('shows all values that somebody gave the same revision', async () => {
+      const { sharedSince, putShared } = returner
+      if (!sharedSince || !putShared || !prepared.setRevision || prepared.hasUniqueRevisions) return
+      const cluster = `north ${nextJid()}`
+      for (const key of ['one', 'two', 'three', 'four']) await putShared(cluster, key, Buffer.from(key), 0)
+      for (const key of ['one', 'two', 'three']) await prepared.setRevision(cluster, key, '1')
+      const found = await sharedSince(cluster, 0, 2)
+      expect(found.map(({ key }) => key).sort()).toEqual(['one', 'three', 'two'])
+      expect((await sharedSince(cluster, 1, 2)).map(({ key }) => key)).toEqual(['four'])
     })
 
     test('can be migrated again without harm', async () => {

@@ -1,8 +1,9 @@
 /** Several masters with a store in common (`cluster_id`), over ZeroMQ and over NATS. */
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { needs, program } from '../harness/needs.ts'
 import { signalAll } from '../harness/processes.ts'
 import { startNats, startRedis } from '../harness/store-servers.ts'
@@ -68,11 +69,12 @@ async function killWhileJobWaits(master: Cluster, other: Cluster, id: string): P
 }
 
 describe('two masters over ZeroMQ that share Redis', needs(program('redis-server')), () => {
-  async function openPair(minion: Options = {}) {
+  async function openPair(minion: Options = {}, master: Options = {}) {
     const redis = await startRedis()
     open.push(() => redis.drop())
     const store = { host: '127.0.0.1', port: redis.port }
     const masters = await openMasters(2, {
+      ...master,
       master_job_cache: 'redis',
       redis: store,
       missing_returns_after: 5,
@@ -100,6 +102,28 @@ describe('two masters over ZeroMQ that share Redis', needs(program('redis-server
     await returned(one, jid, ['web1'])
     await two.command('salt-key', '-d', 'web1', '-y')
     await until('no key on the first', async () => (await accepted(one)).length === 0)
+  })
+
+  test('take the token that a user got from the other, until one of them revokes it', async () => {
+    const folder = await temporaryFolder()
+    open.push(() => removeFolder(folder))
+    const token_file = join(folder, 'token')
+    const { one, two } = await openPair(
+      {},
+      { token_file, sharedsecret: 'geheim', external_auth: { sharedsecret: { fred: ['test.*'] } } },
+    )
+    await until('the minion on the second', async () => (await ping(two, 'web1')).web1 === true)
+    const login = ['username=fred', 'sharedsecret=geheim', 'eauth=sharedsecret']
+    const { token } = await json(one, 'salt-run', 'auth.mk_token', ...login)
+    await writeFile(token_file, token, { mode: 0o600 })
+    const withToken = (fun: string) => two.command('salt', '-a', 'sharedsecret', 'web1', fun, '--out', 'json')
+    await until('the token on the second', async () => (await withToken('test.ping')).code === 0)
+    expect((await withToken('sys.doc')).code).not.toBe(0)
+    expect(await json(two, 'salt-run', 'auth.del_token', token)).toBe(true)
+    await until(
+      'no token on the first',
+      async () => (await json(one, 'salt-run', 'auth.del_token', token)) === false,
+    )
   })
 
   test('give a minion the job that waited for it with one that is gone', async () => {

@@ -35,8 +35,9 @@ async function member(id: string): Promise<Member> {
   const replica = Replica.open(master.root, {
     shared: new SharedValues(store, 'north', key),
     kinds: [replicatedWaitingJobs({ jobs, publications, master: id, now: () => master.now, lookMs: 0 })],
-    cluster: 'north',
+    ...{ cluster: 'north', master: id },
     log: quietLog,
+    now: () => master.now,
   })
   close.push(async () => {
     await replica.close()

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { MasterConfig } from '../../config/index.ts'
 import type { StoreOptions } from '../../store/index.ts'
 import type { TokenStore } from './contract.ts'
-import { openEmbeddedTokens, tokenFile } from './embedded.ts'
+import { type EmbeddedTokens, openEmbeddedTokens, tokenFile } from './embedded.ts'
 
 /** Return the directory of this master's tokens, for a local store. */
 const tokenDirectory = ({ token_dir, cachedir }: Pick<MasterConfig, 'token_dir' | 'cachedir'>): string =>
@@ -12,6 +12,16 @@ const tokenDirectory = ({ token_dir, cachedir }: Pick<MasterConfig, 'token_dir' 
 export function tokenStoreFile(config: MasterConfig): string | undefined {
   const here = isHere(config) && Object.keys(config.external_auth).length > 0
   return here ? tokenFile(tokenDirectory(config)) : undefined
+}
+
+/** Open the store of this master's own tokens; undefined if it has none. @throws SaltError STORE_FAILED */
+export async function openOwnTokens(
+  config: MasterConfig,
+  options?: StoreOptions,
+): Promise<EmbeddedTokens | undefined> {
+  return tokenStoreFile(config) === undefined
+    ? undefined
+    : openEmbeddedTokens(tokenDirectory(config), options)
 }
 
 /** Open the store that `eauth_tokens` selects. @throws SaltError STORE_FAILED, CONFIG_INVALID */

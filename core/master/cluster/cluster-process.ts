@@ -1,4 +1,5 @@
 /** Entry of the cluster process: keeps what the masters of a cluster share the same on all of them (`cluster_id`). */
+import { openOwnTokens } from '../../auth/index.ts'
 import type { Returner } from '../../author/returner.ts'
 import { Disposer } from '../../base/disposer.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
@@ -23,6 +24,7 @@ import { replicatedKeys } from './minion-keys.ts'
 import { Replica } from './replica.ts'
 import { sharedKey } from './shared-key.ts'
 import { type SharedStore, SharedValues } from './shared-values.ts'
+import { replicatedTokens } from './user-tokens.ts'
 import { replicatedWaitingJobs } from './waiting-jobs.ts'
 
 const CLUSTER = /^[\w.-]{1,64}$/
@@ -35,9 +37,11 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
   const disposer = new Disposer()
   const { name, store } = await openSharedStore(config, log, disposer)
   const { key } = await loadMasterKeys(config)
+  const master = masterNameOf(config)
   const onDamage = logDamageTo(log)
   const directory = minionDataDirectory(config)
   const aes = sharedKey(aesKeys, (aes, revoke) => void supervisor.send({ type: 'adopt', aes, revoke }))
+  const tokens = await openOwnTokens(config, { onDamage })
   const isShared = config.transport === 'nats'
   const jobs = disposer.own(openJobCache(config, { onDamage }))
   const publications = disposer.own(Publications.open(config, { onDamage }))
@@ -58,15 +62,17 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
       config.cachedir,
       {
         shared: new SharedValues(store, cluster, key),
-        cluster,
+        ...{ cluster, master },
         kinds: [
           replicatedKeys(config.pki_dir, (id) => void revoked(id)),
           replicatedFacts(disposer.own(MinionData.open(directory, { onDamage }))),
           replicatedStarts(disposer.own(MinionStarts.open(directory, { onDamage }))),
-          replicatedWaitingJobs({ jobs, publications, master: masterNameOf(config), now: Date.now }),
+          replicatedWaitingJobs({ jobs, publications, master, now: Date.now }),
+          ...(tokens ? [replicatedTokens(disposer.own(tokens))] : []),
           ...(isShared ? [aes] : []),
         ],
         log,
+        now: Date.now,
       },
       { onDamage },
     ),

@@ -65,21 +65,25 @@ export function replicatedKeys(pkiDir: string, onRevoked: (id: string) => void):
 }
 
 /**
- * Return the keys of a minion that were decided on two masters at once. The rejection of a key prevails over its acceptance, and what is
- * decided over a key that waits, which is denied if it is another one. Of two decisions about different keys that from elsewhere stays.
+ * Return the keys of a minion that were changed on two masters at once; undefined stands for their deletion. The rejection of a key
+ * prevails over its deletion and its acceptance, a deletion over an acceptance, and what is decided over a key that waits, which is denied
+ * if it is another one. Of two decisions about different keys that from elsewhere stays.
  */
 function merge(here: unknown, elsewhere: unknown): unknown {
-  if (!isRecord(here) || !isRecord(elsewhere)) return elsewhere
-  const isRejectedHere = here.rejected !== undefined && here.rejected === elsewhere.accepted
-  const isDecidedElsewhere = elsewhere.rejected !== undefined || elsewhere.accepted !== undefined
-  const decided = isDecidedElsewhere && !isRejectedHere ? elsewhere : here
-  const { rejected, accepted } = decided
-  const others = [elsewhere, here].flatMap(({ pending, denied }) => [pending, denied])
-  const [other] = others.filter((pem) => pem !== undefined && pem !== rejected && pem !== accepted)
+  const [one, other] = [asKeys(here), asKeys(elsewhere)]
+  const isRejectedHere =
+    one.rejected !== undefined && (!isRecord(elsewhere) || one.rejected === other.accepted)
+  const isDecidedElsewhere = other.rejected !== undefined || other.accepted !== undefined
+  const { rejected, accepted } = isDecidedElsewhere && !isRejectedHere ? other : one
+  if (rejected === undefined && !(isRecord(here) && isRecord(elsewhere))) return undefined
   if (rejected === undefined && accepted === undefined) return elsewhere
+  const others = [other, one].flatMap(({ pending, denied }) => [pending, denied])
+  const [denied] = others.filter((pem) => pem !== undefined && pem !== rejected && pem !== accepted)
   return {
     ...(rejected !== undefined && { rejected }),
     ...(accepted !== undefined && { accepted }),
-    ...(other !== undefined && { denied: other }),
+    ...(denied !== undefined && { denied }),
   }
 }
+
+const asKeys = (value: unknown): Partial<Record<KeyState, unknown>> => (isRecord(value) ? value : {})

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Log } from '../../author/context.ts'
 import { messageOf } from '../../base/errors.ts'
@@ -7,7 +7,8 @@ import { onceInAWhile } from '../../base/once-in-a-while.ts'
 import { isRecord } from '../../base/record.ts'
 import { encodeLocal, type Value } from '../../codec/index.ts'
 import { keysUnder, openStore, type Store, type StoreOptions } from '../../store/index.ts'
-import type { SharedValues, StoredValue, Versioned } from './shared-values.ts'
+import type { SharedValues, StoredValue } from './shared-values.ts'
+import { compareVersions, joinVersions, nextVersion, type Version } from './version.ts'
 
 /** A kind of values that all masters of a cluster are to have alike: facts about minions, or about the cluster. */
 export interface Replicated {
@@ -23,18 +24,21 @@ export interface Replicated {
   write(id: string, value: unknown): Promise<unknown>
   /** Return what becomes of a value that was changed here and elsewhere at once; by default the one from elsewhere. */
   merge?(here: unknown, elsewhere: unknown): unknown
+  /** Return when a value is over, in milliseconds since 1970: from then on neither it nor its removal counts. By default never. */
+  overAt?(value: unknown): number | undefined
 }
 
 /** The latest version of a value that is known here. */
 interface Known {
-  readonly version: number
+  readonly version: Version
   readonly digest: string
   /** Digest of what is here for it. Another one here is a change. */
   readonly here: string
-  /** Whether another master can have it, so that a change here is one of the next version. */
+  /** Whether the store has had it. */
   readonly isStored: boolean
   /** The value, if it is volatile. */
   readonly value?: unknown
+  readonly overAt?: number
 }
 
 /** What the store has of a key. */
@@ -45,11 +49,15 @@ interface Stored {
 }
 
 interface ReplicaSettings {
-  readonly shared: Pick<SharedValues, 'since' | 'put'>
+  readonly shared: Pick<SharedValues, 'since' | 'put' | 'remove'>
   readonly kinds: readonly Replicated[]
   /** Name of the cluster in messages. */
   readonly cluster: string
+  /** Name of this master. */
+  readonly master: string
   readonly log: Log
+  /** Return the time, in milliseconds since 1970. */
+  now(): number
   /** How often to check whether the store has lost values, in milliseconds. */
   readonly checkMs?: number
   /** How often to read all values of the store, in milliseconds. */
@@ -57,15 +65,19 @@ interface ReplicaSettings {
 }
 
 const PAGE = 500
+/** Keys of foreign values that a message names. */
+const NAMED = 5
 const AT_ONCE = 32
 const CHECK_MS = 10_000
 const READ_ALL_MS = 300_000
+/** How long what is over is kept for masters whose clocks are slow. */
+const KEEP_OVER_MS = 3_600_000
 
 /**
- * Keeps values on this master and in the store of the cluster the same, both ways. Each change of a value has a version, one more than
- * the version it was made from. Of a value that was changed in two places at once, the change that was stored first stays, unless its kind merges
- * them. While the store cannot be reached, changes are kept back; values that it has lost, or of which it has an earlier version,
- * are given to it again. Keys of the file of the replica: `['known', key]`.
+ * Keeps values on this master and in the store of the cluster the same, both ways. A value has a version vector, so that it is known whether
+ * another was made from it. Of a value that was changed in two places at once, the change that was stored first stays, unless its kind
+ * merges them. While the store cannot be reached, changes are kept back; values that it has lost, or of which it has an earlier version,
+ * are given to it again. Keys of the file of the replica: `['known', key]` and `['replica']`, its id.
  */
 export class Replica {
   readonly #settings: ReplicaSettings
@@ -76,6 +88,10 @@ export class Replica {
   #stored = new Map<string, Stored>()
   /** The latest revision that was read. */
   #revision = 0
+  /** Keys of the store with a value that is not used, since the last message about them. */
+  readonly #foreign = new Set<string>()
+  /** Id of this replica in versions. */
+  #id: string | undefined
   /** Keys whose value here may not be in the store. */
   readonly #unsent = new Set<string>()
   #mustLookAtAll = true
@@ -109,6 +125,7 @@ export class Replica {
 
   /** Take over what other masters have changed, then store what has changed here. Rejects if the store cannot be reached. */
   async exchange(): Promise<void> {
+    this.#id ??= await this.#identify()
     if (performance.now() >= this.#readAllAt || (await this.#hasLost())) await this.#readAll()
     else await this.#read()
     if (await this.#send()) return
@@ -118,6 +135,16 @@ export class Replica {
 
   close(): Promise<void> {
     return this.#state.close()
+  }
+
+  /** Return the id of this replica: another one if its file was copied from another master. */
+  async #identify(): Promise<string> {
+    const { master } = this.#settings
+    const kept = this.#state.get(['replica'])
+    if (isRecord(kept) && kept.master === master && typeof kept.id === 'string') return kept.id
+    const id = randomBytes(6).toString('base64url')
+    await this.#state.put(['replica'], { master, id })
+    return id
   }
 
   /** Whether the store no longer has the latest value that was read. */
@@ -133,53 +160,77 @@ export class Replica {
     this.#revision = 0
     this.#stored = new Map()
     await this.#read()
-    for (const key of this.#knownKeys()) if (!this.#stored.has(key)) this.#unsent.add(key)
+    for (const key of this.#knownKeys()) {
+      if (this.#isForgotten(this.#knownOf(key))) await this.#forget(key)
+      else if (!this.#stored.has(key)) this.#unsent.add(key)
+    }
     this.#readAllAt = performance.now() + (this.#settings.readAllMs ?? READ_ALL_MS)
     this.#checkAt = performance.now() + (this.#settings.checkMs ?? CHECK_MS)
   }
 
   async #read(): Promise<void> {
     const { shared, cluster } = this.#settings
+    const isFirst = this.#revision === 0
+    let opened = 0
     for (;;) {
       const page = await shared.since(this.#revision, PAGE)
       const last = page.at(-1)
-      if (!last) return
-      if (this.#revision === 0 && !page.some(({ opened }) => opened))
-        throw new Error(
-          `the store has values for the cluster ${cluster} that no master with the key of this one has set. Give the masters the same key, or this cluster another cluster_id; if nobody else uses the name, remove the values`,
-        )
+      if (!last) break
       await mapConcurrently(page, (value) => this.#take(value), AT_ONCE)
+      opened += page.filter(({ opened }) => opened).length
       this.#revision = last.revision
     }
+    if (isFirst && this.#revision > 0 && opened === 0)
+      throw new Error(
+        `the store has values for the cluster ${cluster} that no master with the key of this one has set. Give the masters the same key, or this cluster another cluster_id; if nobody else uses the name, remove the values`,
+      )
+    this.#complainOfForeign()
   }
 
   async #take({ key, revision, opened }: StoredValue): Promise<void> {
     const [kind, id] = this.#kindOf(key)
-    const known = this.#knownOf(key)
-    const isLatest = opened !== undefined && opened.version >= (known?.version ?? 0)
-    this.#stored.set(key, { revision, isLatest })
     if (!kind) return
-    if (!isLatest) return this.#putRight(key, known)
-    const { version, value } = opened
-    const digest = digestOf(value)
-    if (known?.version === version && known.digest === digest)
+    if (this.#isForgotten(opened)) return this.#forget(key, revision)
+    const known = this.#knownOf(key)
+    const order = opened && (known ? compareVersions(opened.version, known.version) : 'later')
+    if (!opened || order === 'earlier') return this.#putRight(key, revision, known)
+    const digest = digestOf(opened.value)
+    const version = known ? joinVersions(known.version, opened.version) : opened.version
+    const isLatest = order !== 'concurrent'
+    this.#stored.set(key, { revision, isLatest })
+    if (order === 'same' && known?.digest === digest)
       return known.isStored ? undefined : this.#note(key, { ...known, isStored: true })
-    const here = await this.#takeOver(kind, id, known, opened)
-    await this.#note(key, { version, digest, here, isStored: true })
+    if (!isLatest) this.#unsent.add(key)
+    const here = await this.#takeOver(kind, id, known, opened.value, order !== 'later')
+    await this.#note(key, { version, digest, here, isStored: isLatest, ...overAtOf(opened) })
   }
 
-  /** Take over a value, or what becomes of it together with a change here. Resolves with the digest of what is here for it. */
+  #isForgotten(about: Pick<Known, 'overAt'> | undefined): boolean {
+    return about?.overAt !== undefined && about.overAt + KEEP_OVER_MS < this.#settings.now()
+  }
+
+  /** Remove what is over, from the store if that has it. */
+  async #forget(key: string, revision?: number): Promise<void> {
+    this.#stored.delete(key)
+    this.#unsent.delete(key)
+    if (this.#knownOf(key)) await this.#state.remove(['known', key])
+    if (revision !== undefined) await this.#settings.shared.remove(key, revision)
+  }
+
+  /**
+   * Take over a value, or what becomes of it together with a change that it was not made from. Resolves with the digest of what is here
+   * for it, or of the value if that is to be changed.
+   */
   async #takeOver(
     kind: Replicated,
     id: string,
     known: Known | undefined,
-    opened: Versioned,
+    value: unknown,
+    isConcurrent: boolean,
   ): Promise<string> {
-    const { version, value } = opened
     const here = await kind.read(id)
     const isChanged = known ? !known.isStored || known.here !== digestOf(here) : here !== undefined
-    const isBoth = isChanged || known?.version === version
-    const next = isBoth && kind.merge ? kind.merge(here, value) : value
+    const next = (isChanged || isConcurrent) && kind.merge ? kind.merge(here, value) : value
     const isMerged = digestOf(next) !== digestOf(value)
     if (isMerged) this.#unsent.add(keyOf(kind, id))
     if (digestOf(next) === digestOf(here)) return digestOf(value)
@@ -189,13 +240,21 @@ export class Replica {
   }
 
   /** Replace a value of the store that is not the latest one of a master of the cluster. */
-  #putRight(key: string, known: Known | undefined): void {
-    if (known?.isStored !== false)
-      this.#complain(
-        `The value ${key} in the store of the cluster ${this.#settings.cluster} is not used${known ? ', and replaced by that of this master' : ''}: it is not what a master with the key of this one has set last.`,
-        key,
-      )
-    if (known) this.#unsent.add(key)
+  #putRight(key: string, revision: number, known: Known | undefined): void {
+    if (known?.isStored !== false && this.#foreign.size <= NAMED) this.#foreign.add(key)
+    if (!known) return
+    this.#stored.set(key, { revision, isLatest: false })
+    this.#unsent.add(key)
+  }
+
+  #complainOfForeign(): void {
+    if (this.#foreign.size === 0) return
+    const named = [...this.#foreign].slice(0, NAMED)
+    this.#complain(
+      `The store of the cluster ${this.#settings.cluster} has values that are not used: ${named.join(', ')}${this.#foreign.size > NAMED ? ' and others' : ''}. They are not what a master with the key of this one has set last. This master replaces those that it knows.`,
+      'foreign',
+    )
+    this.#foreign.clear()
   }
 
   /** Store what has changed here. Resolves with false if something was changed elsewhere, too. */
@@ -221,16 +280,19 @@ export class Replica {
     const [known, stored] = [this.#knownOf(key), this.#stored.get(key)]
     const isChanged = known ? known.here !== digest : value !== undefined
     if (!isChanged && (!known || stored?.isLatest)) return true
+    const overAt = value === undefined ? known?.overAt : kind?.overAt?.(value)
+    if (overAt !== undefined && overAt <= this.#settings.now()) return true
     const isNew = known?.digest !== digest
-    const version = (known?.version ?? 0) + (isNew ? 1 : 0)
+    const version = isNew ? nextVersion(known?.version ?? {}, this.#id ?? '') : known.version
+    const about = { version, ...overAtOf({ overAt }) }
     // Noted before: the store may have the value although it did not say so.
-    if (isNew) await this.#note(key, { version, digest, here: digest, isStored: false })
+    if (isNew) await this.#note(key, { ...about, digest, here: digest, isStored: false })
     try {
-      const revision = await this.#settings.shared.put(key, { version, value }, stored?.revision ?? 0)
+      const revision = await this.#settings.shared.put(key, { ...about, value }, stored?.revision ?? 0)
       if (revision === undefined) return false
       this.#stored.set(key, { revision, isLatest: true })
       if (revision <= this.#revision) this.#readAgain()
-      await this.#note(key, { version, digest, here: digest, isStored: true })
+      await this.#note(key, { ...about, digest, here: digest, isStored: true })
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'UNSAVABLE') throw error
       this.#complain(
@@ -270,6 +332,9 @@ export class Replica {
 }
 
 const keyOf = ({ name }: Replicated, id: string): string => `${name}/${id}`
+
+const overAtOf = ({ overAt }: { readonly overAt?: number | undefined }) =>
+  overAt === undefined ? {} : { overAt }
 
 /** Return a digest of a value in which the order of keys does not count. */
 const digestOf = (value: unknown): string =>

@@ -1,17 +1,22 @@
 import type { Returner, SharedValue } from '../../author/returner.ts'
+import { SaltError } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
 import { decode, encodeLocal } from '../../codec/index.ts'
 import { type PrivateKey, SymmetricKey } from '../../crypto/index.ts'
+import { asNumber } from '../../wire/bytes.ts'
+import { readVersion, type Version } from './version.ts'
 
 /** A store that has the functions for values of a cluster. */
-export type SharedStore = Required<Pick<Returner, 'sharedSince' | 'putShared'>>
+export type SharedStore = Required<Pick<Returner, 'sharedSince' | 'putShared'>> &
+  Pick<Returner, 'removeShared'>
 
 /** A value that a master of the cluster has set. */
 export interface Versioned {
-  /** Number of changes of the value so far, from 1, as the master that set it knew them. */
-  readonly version: number
+  readonly version: Version
   /** Undefined if the value was removed. */
   readonly value: unknown
+  /** When it is over, in milliseconds since 1970; by default never. */
+  readonly overAt?: number
 }
 
 /** What the store has of a key. */
@@ -36,23 +41,42 @@ export class SharedValues {
     this.#sealing = SymmetricKey.derive(masterKey.pem, `salt-ts cluster ${cluster}`)
   }
 
-  /** Return the values that the store was given after a revision, in that order, at most `limit`. Those with a revision that is no number are left out. */
+  /** Return the values that the store was given after a revision, in that order, at least `limit` if there are more. Rejects with STORE_FAILED. */
   async since(revision: number, limit: number): Promise<StoredValue[]> {
     const found = await this.#store.sharedSince(this.#cluster, revision, limit)
-    const usable = found.filter(({ revision }) => Number.isSafeInteger(revision))
-    return usable.map(({ key, value, revision }) => ({ key, revision, opened: this.#open(key, value) }))
+    return found.map(({ key, value, revision }) => ({
+      ...{ key, revision: usable(revision) },
+      opened: this.#open(key, value),
+    }))
   }
 
-  /** Set a value if its revision in the store is `expected`. Resolves with the new one; undefined if it had another. */
-  put(key: string, { version, value }: Versioned, expected: number): Promise<number | undefined> {
-    const sealed = this.#sealing.encrypt(encodeLocal({ key, version, value: value ?? null }))
-    return this.#store.putShared(this.#cluster, key, sealed, expected)
+  /** Set a value if its revision in the store is `expected`. Resolves with the new one; undefined if it had another. Rejects with STORE_FAILED. */
+  async put(key: string, { value, ...about }: Versioned, expected: number): Promise<number | undefined> {
+    const sealed = this.#sealing.encrypt(encodeLocal({ key, ...about, value: value ?? null }))
+    const revision = await this.#store.putShared(this.#cluster, key, sealed, expected)
+    return revision === undefined ? undefined : usable(revision)
+  }
+
+  /** Remove what is over, if its revision is `expected`. */
+  async remove(key: string, expected: number): Promise<void> {
+    await this.#store.removeShared?.(this.#cluster, key, expected)
   }
 
   #open(key: string, sealed: Uint8Array): Versioned | undefined {
     const message = this.#sealing.decrypt(sealed)
     const opened = message && decode(message)
-    if (!isRecord(opened) || opened.key !== key || !Number.isSafeInteger(opened.version)) return undefined
-    return { version: opened.version as number, value: opened.value ?? undefined }
+    if (!isRecord(opened) || opened.key !== key) return undefined
+    const version = readVersion(opened.version)
+    const overAt = asNumber(opened.overAt)
+    return version && { version, value: opened.value ?? undefined, ...(overAt !== undefined && { overAt }) }
   }
+}
+
+/** Return a revision if changes can be told apart by it. @throws SaltError STORE_FAILED */
+function usable(revision: number): number {
+  if (Number.isSafeInteger(revision) && revision > 0) return revision
+  throw new SaltError(
+    'STORE_FAILED',
+    `the store gives out the revision ${revision}, which is not a whole number from 1 to ${Number.MAX_SAFE_INTEGER}. Its counter is damaged: remove what it has for the cluster, and the masters store it anew`,
+  )
 }

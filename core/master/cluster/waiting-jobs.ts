@@ -82,6 +82,10 @@ export function replicatedWaitingJobs(settings: WaitingJobsSettings): Replicated
       } else await elsewhere.keep(jid, job)
       return value
     },
+    overAt(value) {
+      const job = readJob(value)
+      return job && job.untilMs + KEEP_MS
+    },
     merge(here, elsewhere) {
       const [own, other] = [readJob(here), readJob(elsewhere)]
       if (!own) return elsewhere

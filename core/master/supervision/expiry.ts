@@ -1,4 +1,4 @@
-import { openTokenStore, tokenStoreFile } from '../../auth/index.ts'
+import { openOwnTokens } from '../../auth/index.ts'
 import type { Log } from '../../author/context.ts'
 import { sizeText } from '../../base/byte-size.ts'
 import { systemClock } from '../../base/clock.ts'
@@ -53,12 +53,11 @@ export async function expire(
 
 /** Remove expired tokens; a token store on another host expires them itself. */
 async function expireTokens(config: MasterConfig, log: Log, now: number): Promise<void> {
-  if (tokenStoreFile(config) === undefined) return
-  const tokens = await openTokenStore(config, { onDamage: logDamageTo(log) })
+  const tokens = await openOwnTokens(config, { onDamage: logDamageTo(log) })
   try {
-    await tokens.expire(now / 1000)
+    await tokens?.expire(now / 1000)
   } finally {
-    await tokens.close()
+    await tokens?.close()
   }
 }
 

@@ -12,6 +12,14 @@ for (const name of ['postgres', 'pgjsonb'])
       return {
         config,
         rows: (jid, id) => rows('select * from salt_returns where jid = $1 and id = $2', [jid, id]),
+        setRevision: (cluster, key, revision) =>
+          rows('update salt_shared set revision = $3 where cluster = $1 and name = $2', [
+            cluster,
+            key,
+            revision,
+          ]),
+        damagedRevisions: ['0', '-5', '9007199254740993'],
+        hasUniqueRevisions: true,
         events: (tag) => rows('select * from salt_events where tag = $1', [tag]),
         drop,
       }

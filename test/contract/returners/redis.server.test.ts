@@ -26,6 +26,9 @@ await returnerContract({
       rows: async (jid, id) => [await client.hget(`ret:${jid}`, id)].filter((text) => text !== null),
       events: async (tag) =>
         (await client.xrange('{salt_events}', '-', '+')).filter(([, fields]) => fields.includes(tag)),
+      setRevision: (cluster, key, revision) =>
+        client.zadd(`{salt_cluster:${cluster}}:revisions`, revision, key),
+      damagedRevisions: ['0.5', '17.5', '0', '-5', '1e300', 'inf', '-inf'],
       drop: async () => {
         client.disconnect()
         await server.drop()

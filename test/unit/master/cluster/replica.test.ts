@@ -1,6 +1,8 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { TokenRecord } from '../../../../core/auth/tokens/contract.ts'
+import { openEmbeddedTokens } from '../../../../core/auth/tokens/embedded.ts'
 import { MinionData } from '../../../../core/cache/minion-data.ts'
 import { MinionStarts } from '../../../../core/cache/minion-starts.ts'
 import { AesKeys } from '../../../../core/channel/aes-keys.ts'
@@ -11,6 +13,7 @@ import { replicatedKeys } from '../../../../core/master/cluster/minion-keys.ts'
 import { Replica } from '../../../../core/master/cluster/replica.ts'
 import { sharedKey } from '../../../../core/master/cluster/shared-key.ts'
 import { SharedValues } from '../../../../core/master/cluster/shared-values.ts'
+import { replicatedTokens } from '../../../../core/master/cluster/user-tokens.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
 import { spyLog } from '../../../harness/log.ts'
@@ -23,6 +26,7 @@ describe('masters of a cluster', () => {
   let store: MemoryStore
   let masterKey: PrivateKey
   let closing: (() => Promise<void>)[]
+  let now: number
   /** The masters that have learned that a key is no longer accepted. */
   let revoked: string[]
   beforeEach(async () => {
@@ -31,6 +35,7 @@ describe('masters of a cluster', () => {
     masterKey = await keyPair('master')
     closing = []
     revoked = []
+    now = 1_800_000_000_000
   })
   afterEach(async () => {
     for (const close of closing.reverse()) await close()
@@ -42,6 +47,7 @@ describe('masters of a cluster', () => {
     await mkdir(folder, { recursive: true })
     const data = MinionData.open(folder)
     const starts = MinionStarts.open(folder)
+    const tokens = await openEmbeddedTokens(folder)
     const aesKeys = new AesKeys(SymmetricKey.generate(), 0, { now: Date.now })
     const aes = sharedKey(aesKeys, (text, revoke) => {
       aesKeys.rotate(SymmetricKey.parse(text), { revoke })
@@ -54,20 +60,27 @@ describe('masters of a cluster', () => {
         replicatedKeys(folder, () => revoked.push(name)),
         replicatedFacts(data),
         replicatedStarts(starts),
+        replicatedTokens(tokens),
         aes,
       ],
-      cluster: 'north',
-      log,
+      ...{ cluster: 'north', master: name, log, now: () => now },
       checkMs: 0,
     })
     const close = async () => {
       await replica.close()
       await data.close()
       await starts.close()
+      await tokens.close()
     }
     closing.push(close)
-    return { folder, keys: new KeyStore(folder), data, starts, aesKeys, aes, log, replica }
+    return { close, folder, tokens, keys: new KeyStore(folder), data, starts, aesKeys, aes, log, replica }
   }
+  async function closeMaster({ close }: Awaited<ReturnType<typeof master>>) {
+    closing.splice(closing.indexOf(close), 1)
+    await close()
+  }
+  const putBack = (value: { key: string; value: Uint8Array }) =>
+    store.values.set(value.key, { ...value, revision: ++store.last })
   const pemOf = async (id: string) => (await keyPair(id)).publicKey.pem
   const file = async (folder: string, state: string, id: string, pem: string) => {
     await mkdir(join(folder, state), { recursive: true })
@@ -135,14 +148,56 @@ describe('masters of a cluster', () => {
     expect(one.aesKeys.accepted()).toHaveLength(1)
   })
 
+  const token = (lifetime: number): TokenRecord => ({
+    ...{ start: now / 1000, expire: now / 1000 + lifetime, name: 'fred', eauth: 'file', groups: ['admins'] },
+    rights: 'xyz',
+  })
+  const [first, second] = ['1'.repeat(64), '2'.repeat(64)] as const
+
+  test('know the tokens of users from each other, and revoke them together', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    const record = token(60.25)
+    await one.tokens.put(first, record)
+    for (const each of [one, two]) await each.replica.exchange()
+    expect(await two.tokens.get(first)).toEqual(record)
+    await two.tokens.remove(first)
+    for (const each of [two, one, two]) await each.replica.exchange()
+    expect(await one.tokens.get(first)).toBeUndefined()
+    await one.tokens.put(second, token(60))
+    for (const each of [one, two]) await each.replica.exchange()
+    expect(await two.tokens.digests()).toEqual([second])
+  })
+
+  test('forget tokens that are over, and take none of them again', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    await one.tokens.put(first, token(60))
+    await one.tokens.put(second, token(6000))
+    for (const each of [one, two]) await each.replica.exchange()
+    const old = store.values.get(`token/${first}`)!
+    now += 61_000
+    for (const { tokens } of [one, two]) await tokens.expire(now / 1000)
+    const { last } = store
+    for (const each of [one, two]) await each.replica.exchange()
+    expect(store.last).toBe(last)
+    await one.tokens.remove(second)
+    for (const each of [one, two]) await each.replica.exchange()
+    now += 3 * 3_600_000
+    store.values.set('facts/web9', { key: 'facts/web9', value: Buffer.alloc(0), revision: ++store.last })
+    await closeMaster(two)
+    const again = await master('two')
+    for (const each of [again, one, again]) await each.replica.exchange()
+    expect([...store.values.keys()].filter((key) => key.startsWith('token/'))).toEqual([])
+    putBack(old)
+    for (const each of [again, one]) await each.replica.exchange()
+    for (const { tokens } of [again, one]) expect(tokens.digests()).toEqual([])
+    expect([...store.values.keys()].filter((key) => key.startsWith('token/'))).toEqual([])
+  })
+
   test('keep their AES key when one of them is restarted', async () => {
     const [one, two] = [await master('one'), await master('two')]
     await one.replica.exchange()
     await two.replica.exchange()
-    await two.replica.close()
-    await two.data.close()
-    await two.starts.close()
-    closing.pop()
+    await closeMaster(two)
     const again = await master('two')
     await again.replica.restore()
     await again.replica.exchange()
@@ -218,7 +273,7 @@ describe('masters of a cluster', () => {
     set('key/web3', Buffer.from('junk'))
     await two.replica.exchange()
     expect(await two.keys.list()).toEqual({ accepted: [], denied: [], pending: [], rejected: [] })
-    expect(two.log.error.mock.lastCall?.[0]).toContain('is not used')
+    expect(two.log.error.mock.lastCall?.[0]).toContain('are not used')
     set('key/web1', accepted?.value)
     await two.replica.exchange()
     await one.replica.exchange()
@@ -282,7 +337,7 @@ describe('masters of a cluster', () => {
     for (const each of [one, two, one]) await each.replica.exchange()
     expect(await one.keys.state('web1')).toBe('rejected')
     expect(one.log.error.mock.calls.flat().join()).toContain(
-      'The value key/web1 in the store of the cluster north is not used',
+      'The store of the cluster north has values that are not used: key/web1.',
     )
   })
 
@@ -300,14 +355,109 @@ describe('masters of a cluster', () => {
     expect(await two.keys.state('web1')).toBe('rejected')
   })
 
-  test('go on after somebody gave a value a revision that is no number', async () => {
+  /** Let the second master change what it knows of a minion several times, unseen by the first. Returns the value it stored last. */
+  async function longBranch(two: Awaited<ReturnType<typeof master>>, id: string) {
+    const before = copyOf()
+    for (const other of ['evil1', 'evil2', 'evil3', 'evil4']) {
+      await file(two.folder, 'minions_denied', id, await pemOf(other))
+      await two.replica.exchange()
+    }
+    const last = store.values.get(`key/${id}`)!
+    Object.assign(store, { values: before.values, last: store.last })
+    return last
+  }
+
+  test('keep the rejection of a key though another master has changed it more often meanwhile', async () => {
     const { one, two } = await bothHave('web1')
-    const junk = { key: 'facts/zzz', value: Buffer.from('junk'), revision: Number.NaN }
-    const since = store.sharedSince.bind(store)
-    store.sharedSince = async (...asked) => [...(await since(...asked)), junk]
-    await two.keys.remove('web1')
+    const longer = await longBranch(two, 'web1')
+    await one.keys.reject('web1', { includeAccepted: true })
+    await one.replica.exchange()
+    putBack(longer)
+    for (const each of [one, two, one]) await each.replica.exchange()
+    for (const { keys } of [one, two]) expect((await keys.list()).rejected).toEqual(['web1'])
+    expect(two.keys.accepted('web1')).toBeUndefined()
+    expect(revoked).toEqual(['two'])
+  })
+
+  test('keep the deletion of a key though another master has changed it more often meanwhile', async () => {
+    const { one, two } = await bothHave('web1')
+    const longer = await longBranch(two, 'web1')
+    await one.keys.remove('web1')
+    await one.replica.exchange()
+    putBack(longer)
+    for (const each of [one, two, one]) await each.replica.exchange()
+    for (const { keys } of [one, two]) expect(await keys.state('web1')).toBeUndefined()
+  })
+
+  test('keep the rejection of a key that another deletes at the same time', async () => {
+    for (const order of [0, 1]) {
+      const id = `web${order}`
+      const { one, two } = await bothHave(id)
+      await one.keys.reject(id, { includeAccepted: true })
+      await two.keys.remove(id)
+      for (const each of order ? [one, two, one] : [two, one, two]) await each.replica.exchange()
+      for (const { keys } of [one, two]) expect(await keys.state(id)).toBe('rejected')
+      for (const close of closing.splice(0).reverse()) await close()
+      await rm(root, { recursive: true })
+      store = new MemoryStore()
+    }
+  })
+
+  test('follow an acceptance that was made knowing of the rejection', async () => {
+    const { one, two } = await bothHave('web1')
+    await one.keys.reject('web1', { includeAccepted: true })
+    for (const each of [one, two]) await each.replica.exchange()
+    await two.keys.accept('web1', { includeRejected: true })
     for (const each of [two, one]) await each.replica.exchange()
-    expect(await one.keys.list('accepted')).toEqual([])
+    expect(await one.keys.list('accepted')).toEqual(['web1'])
+  })
+
+  test('have versions of their own though the file of one was copied to another', async () => {
+    const { one, two } = await bothHave('web1')
+    await closeMaster(two)
+    await closeMaster(one)
+    await copyFile(Replica.path(one.folder), Replica.path(two.folder))
+    const [first, copy] = [await master('one'), await master('two')]
+    const longer = await longBranch(copy, 'web1')
+    await first.keys.reject('web1', { includeAccepted: true })
+    await first.replica.exchange()
+    putBack(longer)
+    for (const each of [first, copy, first]) await each.replica.exchange()
+    for (const { keys } of [first, copy]) expect((await keys.list()).rejected).toEqual(['web1'])
+  })
+
+  test('store a value again whose revision somebody has damaged', async () => {
+    for (const revision of [0.5, -5, 2 ** 60, Number.NaN, 17.5]) {
+      const { one, two } = await bothHave('web1')
+      store.values.set('key/web1', { ...store.values.get('key/web1')!, revision })
+      await one.keys.reject('web1', { includeAccepted: true })
+      for (const each of [one, two]) await each.replica.exchange()
+      expect(await two.keys.state('web1')).toBe('rejected')
+      for (const close of closing.splice(0).reverse()) await close()
+      await rm(root, { recursive: true })
+      store = new MemoryStore()
+    }
+  })
+
+  test('say so when the store gives out revisions that do not count', async () => {
+    const one = await master('one')
+    await file(one.folder, 'minions', 'web1', await pemOf('web1'))
+    store.last = 2 ** 53
+    await expect(one.replica.exchange()).rejects.toThrow('the store gives out the revision')
+  })
+
+  test('say once which values of the store are not used, and remember none of them', async () => {
+    const { one } = await bothHave('web1')
+    for (let n = 0; n < 600; n++) putBack({ key: `key/junk${n}`, value: Buffer.from('junk') })
+    await file(one.folder, 'minions', 'web2', await pemOf('web2'))
+    for (const each of [one, one]) await each.replica.exchange()
+    const two = await master('two')
+    await two.replica.exchange()
+    expect(await two.keys.list('accepted')).toEqual(['web1', 'web2'])
+    const said = two.log.error.mock.calls.flat().filter((text) => String(text).includes('are not used'))
+    expect(said).toEqual([
+      'The store of the cluster north has values that are not used: key/junk0, key/junk1, key/junk2, key/junk3, key/junk4 and others. They are not what a master with the key of this one has set last. This master replaces those that it knows.',
+    ])
   })
 
   test('agree again after the store went back to an earlier state', async () => {
@@ -341,10 +491,7 @@ describe('masters of a cluster', () => {
     await one.data.save('web1', { grains: { os: 'Debian' } })
     await one.replica.exchange()
     await two.replica.exchange()
-    await two.replica.close()
-    await two.data.close()
-    await two.starts.close()
-    closing.pop()
+    await closeMaster(two)
     await rm(join(two.folder, 'minions', 'web1'))
     const again = await master('two')
     await again.data.remove('web1')
@@ -419,10 +566,7 @@ describe('masters of a cluster', () => {
     await two.replica.exchange()
     await two.keys.remove('web1')
     await two.replica.exchange()
-    await one.replica.close()
-    closing.shift()
-    await one.data.close()
-    await one.starts.close()
+    await closeMaster(one)
     await rm(Replica.path(one.folder), { force: true })
     const again = await master('one')
     await again.replica.exchange()
