@@ -93,11 +93,14 @@ export async function signIn(settings: SignInSettings): Promise<SignInOutcome> {
   })
   const frame = await settings.client.request(packClear(load, GENERATION_3), settings.timeoutMs)
   const { inner, bytes, signature } = readReply(frame)
-  const masterKey = inner.pub_key === undefined ? known : await verifyMaster(settings, known, inner)
+  const offered = inner.pub_key === undefined ? undefined : offeredKey(settings, known, inner)
+  const masterKey = offered ?? known
   if (masterKey && !masterKey.verify(bytes, signature, settings.algorithms.signing)) {
     throw changed('the signature of its sign-in reply does not fit the key this minion knows')
   }
   if (inner.nonce !== nonce) throw changed('its reply belongs to another request')
+  // Last, since a wrong fingerprint ends the minion: a reply that its key has not signed for this request must not.
+  if (offered) checkIsDemanded(settings, known, offered)
   if (inner.ret !== undefined) {
     return { state: stateOf(inner.ret), ...(typeof inner.join === 'string' && { join: inner.join }) }
   }
@@ -134,12 +137,12 @@ function unreadable(reply: unknown): SaltError {
   return new SaltError('DECODE_FAILED', `The master refused the sign-in${said}.${hint}`, { reply: load })
 }
 
-/** Verify the master's key: trust on first use, or the stored key, or a key signed by the signing key. */
-async function verifyMaster(
+/** Return the key that the master shows: the first one, the stored one, or one signed by the signing key. */
+function offeredKey(
   settings: SignInSettings,
   known: PublicKey | undefined,
   inner: Record<string, unknown>,
-): Promise<PublicKey> {
+): PublicKey {
   const text = inner.pub_key
   if (typeof text !== 'string') throw changed('its public key is not text')
   const offered = PublicKey.parse(text)
@@ -147,11 +150,14 @@ async function verifyMaster(
   if (known && !known.equals(offered) && !vouched) {
     throw changed('its public key is not the one this minion knows')
   }
-  // Last, since a wrong fingerprint ends the minion: somebody else who answers must not.
+  return offered
+}
+
+/** Check the fingerprint, and at first contact whether the key is that of the join token. */
+function checkIsDemanded(settings: SignInSettings, known: PublicKey | undefined, offered: PublicKey): void {
   checkFingerprint(settings, offered)
   const refusal = known ? undefined : settings.join?.refusal(offered)
   if (refusal) throw new SaltError('FINGERPRINT_WRONG', refusal)
-  return offered
 }
 
 function checkFingerprint({ fingerprint: wanted }: SignInSettings, offered: PublicKey): void {

@@ -7,6 +7,8 @@ import {
 } from '../../../core/channel/sign-in-client.ts'
 import { decode, encodeNetwork } from '../../../core/codec/index.ts'
 import { fingerprint, PrivateKey, type PublicKey } from '../../../core/crypto/index.ts'
+import { packClear } from '../../../core/wire/envelope.ts'
+import { makeSignIn } from '../../../core/wire/sign-in.ts'
 import { InProcessMaster, type MasterSetup } from '../../harness/in-process-master.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
 
@@ -60,6 +62,18 @@ const altered =
     const inner = decode(reply.load as Uint8Array) as Record<string, unknown>
     return encodeNetwork({ ...reply, load: encodeNetwork(change(inner)) })
   }
+
+/** A reply to another request. */
+const replayed =
+  (reply: Uint8Array): Wire =>
+  async () =>
+    reply
+
+const someSignIn = async () =>
+  makeSignIn({
+    ...{ id: 'wire1', nonce: 'another', pub: (await keyPair('wire1')).publicKey.pem },
+    algorithms: { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' },
+  })
 
 describe('what becomes of a sign-in', () => {
   test('accepted: the keys of the master, and its own key is known from then on', async () => {
@@ -124,6 +138,19 @@ describe('who the master is', () => {
     await expect(attempt({ fingerprint: { expected, hash: 'sha256' } })).rejects.toMatchObject({
       code: 'MASTER_KEY_CHANGED',
     })
+  })
+
+  test('an answer that its key has not signed, or that belongs to another request, does not end a minion for its fingerprint', async () => {
+    const expected = fingerprint((await keyPair('wire2')).publicKey.pem, 'sha256')
+    const join = { prove: () => ({ invite: 'x', proof: 'y' }), refusal: () => 'this is not the master' }
+    const other = (await keyPair('wire3')).publicKey.pem
+    const strangers = [
+      altered((inner) => ({ ...inner, pub_key: other })),
+      replayed(await master.answer(packClear(await someSignIn(), 3))),
+    ]
+    for (const wire of strangers)
+      for (const demand of [{ fingerprint: { expected, hash: 'sha256' } }, { join }])
+        await expect(attempt(demand, wire)).rejects.toMatchObject({ code: 'MASTER_KEY_CHANGED' })
   })
 
   test('a key that the signing key isValidProof for replaces the known one', async () => {
