@@ -30,7 +30,7 @@ export function returnHandler(context: WorkerContext): EncryptedHandler {
     if (ret.jid === 'req') Object.assign(ret, { arg: ret.fun_args ?? [], tgt_type: 'glob', tgt: id })
     const jid = ret.jid === 'req' ? await createOwnJob(context, ret, fingerprint) : ret.jid
     if (jid !== 'nocache' && !isJid(jid)) return null
-    if (isJid(ret.jid) && !context.senders.admits(ret.jid, id)) return false
+    if (isJid(ret.jid) && !(await context.senders.admitsReturn(ret.jid, id))) return false
     await takeReturn(context, jid, id, ret, start)
     return null
   }

@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs'
 import { onceInAWhile } from '../../base/once-in-a-while.ts'
 import { cachedMinions } from '../../cache/cached-minions.ts'
-import type { CachedJob, JobCache } from '../../jobs/job-cache.ts'
+import type { JobCache } from '../../jobs/job-cache.ts'
 import { runPath } from '../../runs/running-runs.ts'
 import type { WorkerContext } from './context.ts'
+import type { SharedJobs } from './shared-jobs.ts'
 
 type Settings = Pick<WorkerContext, 'config' | 'log' | 'matcher' | 'meter' | 'minions'> & {
   readonly jobs: Pick<JobCache, 'record'>
+  /** Jobs of other masters, in a cluster. */
+  readonly shared?: SharedJobs | undefined
 }
 
 /** Limits the cached minion ids of all jobs together. */
@@ -16,7 +19,8 @@ const LOG_INTERVAL_MS = 3_600_000
 
 /**
  * Decides which minions may send returns and events for a job: those it was sent to. A job that this master does not know
- * is open to all minions: it may have expired, or come from another master of the minion or from the minion itself.
+ * is open to all minions: it may have expired, or come from another master of the minion or from the minion itself. For returns, the
+ * jobs of other masters of a cluster are looked up in the store that they share.
  */
 export class ExpectedSenders {
   readonly #settings: Settings
@@ -41,23 +45,41 @@ export class ExpectedSenders {
     return false
   }
 
+  /** As {@link admits}, for a return. Rejects with NotAcknowledged if the minion is to send it again. */
+  async admitsReturn(jid: string, id: string): Promise<boolean> {
+    if (this.#settings.shared && !this.#isKnown(jid)) await this.#settings.shared.find(jid, id)
+    return this.admits(jid, id)
+  }
+
   /** Whether the job was stored as one for this minion. */
   wasSentTo(jid: string, id: string): boolean {
     const known = this.#known.get(jid) ?? this.#remember(jid, this.#settings.jobs.record(jid)?.minions ?? [])
     return known.has(id)
   }
 
-  #isExpected(jid: string, id: string): boolean {
+  #isKnown(jid: string): boolean {
     const { jobs, config } = this.#settings
+    if (this.#known.has(jid)) return true
+    const { load, minions = [] } = jobs.record(jid) ?? {}
+    return load !== undefined || minions.length > 0 || existsSync(runPath(config, jid))
+  }
+
+  #isExpected(jid: string, id: string): boolean {
+    const { jobs, config, shared } = this.#settings
     const { load, minions = [] } = jobs.record(jid) ?? {}
     if (load && RUN.test(String(load.fun))) return false
-    if (!load && minions.length === 0) return !existsSync(runPath(config, jid))
+    if (!load && minions.length === 0) {
+      const elsewhere = shared?.get(jid)
+      if (!elsewhere) return !existsSync(runPath(config, jid))
+      if (RUN.test(String(elsewhere.load.fun))) return false
+      return elsewhere.minions.has(id) || this.#matchesNow(elsewhere.load, id)
+    }
     const ids = this.#remember(jid, minions)
     return ids.has(id) || (load !== undefined && this.#matchesNow(load, id))
   }
 
   /** Whether the target matches the minion now: its key may have been accepted, or its grains changed, since the job was published. */
-  #matchesNow({ tgt, tgt_type, delimiter }: CachedJob['load'], id: string): boolean {
+  #matchesNow({ tgt, tgt_type, delimiter }: Readonly<Record<string, unknown>>, id: string): boolean {
     const { matcher, minions } = this.#settings
     const target = {
       tgt,

@@ -14,6 +14,7 @@ import type { AesKeys } from '../../channel/aes-keys.ts'
 import { minionDataDirectory } from '../../config/cachedir.ts'
 import { type MasterConfig, masterNameOf } from '../../config/index.ts'
 import { FileServer } from '../../fileserver/index.ts'
+import { ExternalJobs } from '../../jobs/external-jobs.ts'
 import { openJobCache } from '../../jobs/open-job-cache.ts'
 import { Publications } from '../../jobs/publications.ts'
 import {
@@ -37,6 +38,7 @@ import { ExpectedSenders } from './expected-senders.ts'
 import { createKeyDecider } from './key-decisions.ts'
 import { ReplayGuard } from './replay-guard.ts'
 import { sharesConnections } from './shared-connections.ts'
+import { SharedJobs } from './shared-jobs.ts'
 import { Syndics } from './syndics.ts'
 import { createWorker } from './worker.ts'
 
@@ -95,6 +97,8 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
   const starts = disposer.own(MinionStarts.open(minionDataDirectory(config), { onDamage }))
   const below = disposer.own(MinionsBelow.open(minionDataDirectory(config), { onDamage }))
   const jobs = disposer.own(openJobCache(config, { clock, onDamage, ...(onQueued && { onQueued }) }))
+  const stores = config.cluster_id === undefined ? undefined : disposer.own(new ExternalJobs(config, log))
+  const shared = stores && new SharedJobs((jid) => stores.get(jid))
   const runs = disposer.own(new RunProcesses(config, { ready: isAskedByApi(config) }))
   const context: WorkerContext = {
     config,
@@ -111,7 +115,7 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
     matcher,
     jobs,
     publications: disposer.own(Publications.open(config, { clock, onDamage })),
-    senders: new ExpectedSenders({ config, log, matcher, meter, minions, jobs }),
+    senders: new ExpectedSenders({ config, log, matcher, meter, minions, jobs, shared }),
     minions,
     catalogues: disposer.own(Catalogues.open(minionDataDirectory(config), { onDamage })),
     starts,

@@ -1,0 +1,104 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { LoadRecord } from '../../author/returner.ts'
+import { endsWithin } from '../../base/with-timeout.ts'
+import { NotAcknowledged } from '../../channel/request-server.ts'
+
+/** A job that another master of the cluster has published. */
+export interface SharedJob {
+  readonly load: LoadRecord['load']
+  readonly minions: ReadonlySet<string>
+}
+
+/** All in milliseconds. */
+interface SearchTimes {
+  /** Pauses before each search: a master stores its job soon after it has published it. */
+  readonly pauses: readonly number[]
+  /** The longest time for all searches. */
+  readonly longest: number
+  /** How long a job that was not found is not searched again. */
+  readonly again: number
+}
+
+const TIMES: SearchTimes = { pauses: [0, 100, 200, 400, 800, 1_600], longest: 5_000, again: 60_000 }
+/** Searches at once for the returns of one minion. */
+const MAX_OF_ONE = 4
+/** Limits the cached minion ids of all jobs together; a job counts as one more. */
+const MAX_IDS = 50_000
+
+/** The jobs that other masters of a cluster have published, as far as this worker has searched them in the stores of the cluster. */
+export class SharedJobs {
+  readonly #times: SearchTimes
+  readonly #search: (jid: string) => Promise<LoadRecord | undefined>
+  /** By jid, the oldest entry first. A job that was not found is undefined, and is searched again from the time `until`. */
+  readonly #found = new Map<string, { readonly job: SharedJob | undefined; readonly until: number }>()
+  readonly #searching = new Map<string, Promise<void>>()
+  /** Number of searches by minion. */
+  readonly #byMinion = new Map<string, number>()
+  #ids = 0
+
+  /** `search` returns a job from the stores; undefined if they do not have it, or cannot be read. */
+  constructor(search: (jid: string) => Promise<LoadRecord | undefined>, times = TIMES) {
+    this.#search = search
+    this.#times = times
+  }
+
+  get(jid: string): SharedJob | undefined {
+    return this.#found.get(jid)?.job
+  }
+
+  /**
+   * Search a job for which a minion has sent a return, and wait for it up to 5 seconds. A job that was found is searched again if it is
+   * not known to be for this minion, since it may have been added. Rejects with NotAcknowledged if the minion sends
+   * returns for many unknown jobs at once.
+   */
+  async find(jid: string, id: string): Promise<void> {
+    const found = this.#found.get(jid)
+    if (found && (found.job ? found.job.minions.has(id) : performance.now() < found.until)) return
+    const count = this.#byMinion.get(id) ?? 0
+    if (count >= MAX_OF_ONE) throw new NotAcknowledged(`${id} sent returns for many unknown jobs at once.`)
+    this.#byMinion.set(id, count + 1)
+    try {
+      const search = this.#searching.get(jid) ?? this.#start(jid)
+      await endsWithin(search, this.#times.longest)
+    } finally {
+      const left = (this.#byMinion.get(id) ?? 1) - 1
+      if (left > 0) this.#byMinion.set(id, left)
+      else this.#byMinion.delete(id)
+    }
+  }
+
+  #start(jid: string): Promise<void> {
+    const search = this.#searchUntilFound(jid).finally(() => this.#searching.delete(jid))
+    this.#searching.set(jid, search)
+    return search
+  }
+
+  async #searchUntilFound(jid: string): Promise<void> {
+    const end = performance.now() + this.#times.longest
+    let job: LoadRecord | undefined
+    for (const pause of this.#times.pauses) {
+      await delay(pause)
+      if (performance.now() > end) break
+      job = await this.#search(jid)
+      if (job) break
+    }
+    this.#keep(jid, job && { load: job.load, minions: new Set(job.minions) })
+  }
+
+  #keep(jid: string, job: SharedJob | undefined): void {
+    this.#forget(jid)
+    this.#found.set(jid, { job, until: performance.now() + this.#times.again })
+    this.#ids += 1 + (job?.minions.size ?? 0)
+    for (const oldest of this.#found.keys()) {
+      if (this.#ids <= MAX_IDS || oldest === jid) break
+      this.#forget(oldest)
+    }
+  }
+
+  #forget(jid: string): void {
+    const found = this.#found.get(jid)
+    if (!found) return
+    this.#ids -= 1 + (found.job?.minions.size ?? 0)
+    this.#found.delete(jid)
+  }
+}
