@@ -1,5 +1,6 @@
 /** Values that the masters of a cluster share, in a stream of NATS JetStream that keeps the last of each subject. */
 import {
+  type Consumer,
   DeliverPolicy,
   JetStreamApiCodes,
   JetStreamApiError,
@@ -24,18 +25,11 @@ export function natsShared(ask: Ask, prefix: string, stream: string, token: (tex
           deliver_policy: DeliverPolicy.StartSequence,
           opt_start_seq: revision + 1,
         })
-        const found: SharedValue[] = []
-        const { num_pending } = await consumer.info()
-        const wanted = Math.min(num_pending, limit)
-        if (wanted > 0) {
-          for await (const message of await consumer.consume({ max_messages: wanted })) {
-            const [, , , key = ''] = message.subject.split('.')
-            found.push({ key: decodeURIComponent(key), value: message.data, revision: message.seq })
-            if (found.length === wanted || message.info.pending === 0) break
-          }
+        try {
+          return await read(consumer, limit)
+        } finally {
+          await consumer.delete()
         }
-        await consumer.delete()
-        return found
       }),
     putShared: (cluster, key, value, expected) =>
       ask((_, js) => publishIf(js, `${subjects(cluster)}.${token(key)}`, value, expected)),
@@ -45,6 +39,29 @@ export function natsShared(ask: Ask, prefix: string, stream: string, token: (tex
         await streams.purge(stream, { filter: `${subjects(cluster)}.${token(key)}`, seq: expected + 1 })
       }),
   } satisfies Partial<Returner>
+}
+
+/** Read the values that a consumer has, at most `limit`. */
+async function read(consumer: Consumer, limit: number): Promise<SharedValue[]> {
+  const found: SharedValue[] = []
+  const { num_pending } = await consumer.info()
+  const wanted = Math.min(num_pending, limit)
+  if (wanted === 0) return found
+  for await (const message of await consumer.consume({ max_messages: wanted })) {
+    const [, , , key = ''] = message.subject.split('.')
+    found.push({ key: textOf(key), value: message.data, revision: message.seq })
+    if (found.length === wanted || message.info.pending === 0) break
+  }
+  return found
+}
+
+/** Return the text of a token; the token itself if it is one that nobody here makes. */
+function textOf(token: string): string {
+  try {
+    return decodeURIComponent(token)
+  } catch {
+    return token
+  }
 }
 
 /** Publish a message if the last one of its subject has this number, 0 for none. Returns its own; undefined if the last one has another. */

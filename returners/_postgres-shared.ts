@@ -4,15 +4,18 @@ import type { SqlDatabase, SqlDialect } from './_sql-database.ts'
 
 /** Lock number of changes, above that of migrations: revisions become visible in their order. */
 const SHARED = 1001
-/** A value that somebody gave a revision that is not from 1 to this counts as absent. */
-const MAX_REVISION = Number.MAX_SAFE_INTEGER
+/** A value that somebody gave a revision that is not from 1 to the last one given out counts as absent. */
+const IS_GIVEN_OUT = `revision between 1 and (select last_value from seq_salt_shared_revision)`
+/** The longest value that is given out: the masters store no longer ones. */
+const MAX_BYTES = 4 * 1024 * 1024
 
 export const postgresShared = ({ query, transaction }: SqlDatabase, { lock }: Pick<SqlDialect, 'lock'>) =>
   ({
     async sharedSince(cluster, revision, limit) {
       const rows = await query(
-        `select name, encode(value, 'base64') as value, revision from salt_shared
-          where cluster = ? and revision > ? and revision <= ${MAX_REVISION} order by revision limit ?`,
+        `select name, revision, case when octet_length(value) <= ${MAX_BYTES} then encode(value, 'base64') end as value
+          from salt_shared where cluster = ? and revision > ? and ${IS_GIVEN_OUT}
+          order by revision fetch first ? rows with ties`,
         [cluster, revision, limit],
       )
       return rows.map(({ name, value, revision }) => ({
@@ -26,7 +29,7 @@ export const postgresShared = ({ query, transaction }: SqlDatabase, { lock }: Pi
         await lock?.(query, [SHARED])
         const [old] = await query(
           `select revision from salt_shared
-            where cluster = ? and name = ? and revision between 1 and ${MAX_REVISION}`,
+            where cluster = ? and name = ? and ${IS_GIVEN_OUT}`,
           [cluster, key],
         )
         if (Number(old?.revision ?? 0) !== expected) return undefined
@@ -51,5 +54,5 @@ export const sharedSchema = {
   salt_shared: `create table salt_shared (
     cluster varchar(255) not null, name varchar(512) not null, value bytea not null, revision bigint not null,
     primary key (cluster, name))`,
-  idx_salt_shared_revision: 'create unique index idx_salt_shared_revision on salt_shared (cluster, revision)',
+  idx_salt_shared_revision: 'create index idx_salt_shared_revision on salt_shared (cluster, revision)',
 }

@@ -93,7 +93,8 @@ export interface Returner {
   /**
    * Return the values of a cluster that have changed after a revision, the latest of each key, the earliest change first, at most
    * `limit`, and more if the last ones have the same revision. A later call returns every change that has not been returned. A value that
-   * somebody gave a revision that is not a whole number from 1 to 2^53 - 1 counts as absent, here and in {@link putShared}.
+   * somebody gave a revision that is not a whole number from 1 to the last one given out counts as absent, here and in {@link putShared}. One
+   * of more than 4 MiB may be returned as empty.
    */
   sharedSince?(cluster: string, revision: number, limit: number): Promise<readonly SharedValue[]>
   /**

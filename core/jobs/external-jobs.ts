@@ -37,6 +37,21 @@ export class ExternalJobs {
     return undefined
   }
 
+  /** As {@link get}, but reject with STORE_FAILED if no store has the job and one cannot be read. */
+  async find(jid: string): Promise<LoadRecord | undefined> {
+    let unread: SaltError | undefined
+    for (const name of jobSources(this.#config)) {
+      try {
+        const job = await (await this.#opened(name)).getLoad?.(jid)
+        if (job) return job
+      } catch (error) {
+        unread = unreadable(name, error)
+      }
+    }
+    if (unread) throw unread
+    return undefined
+  }
+
   /** Return the returns from all stores, one for each minion. */
   async returns(jid: string, source?: string): Promise<ReturnRecord[]> {
     const found = new Map<string, ReturnRecord>()

@@ -17,8 +17,12 @@ interface PreparedStore {
   setRevision?(cluster: string, key: string, revision: string): Promise<unknown>
   /** Revisions that the store can hold and that do not count. */
   readonly damagedRevisions?: readonly string[]
-  /** Whether the store does not give two values the same revision. */
-  readonly hasUniqueRevisions?: boolean
+  /** Put a value into a cluster, past the returner, in the name of somebody else. */
+  putJunk?(cluster: string, bytes: number): Promise<unknown>
+  /** Whether that may be as long as one likes. */
+  readonly canBeLong?: boolean
+  /** Damage each place where the store keeps values of a cluster, one after the other. */
+  readonly damages?: readonly ((cluster: string) => Promise<unknown>)[]
   drop(): Promise<void>
 }
 
@@ -417,9 +421,34 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       }
     })
 
+    test('passes over junk in the place of a value, and gives out nothing that is very long', async () => {
+      const { sharedSince, putShared } = returner
+      if (!sharedSince || !putShared || !prepared.putJunk) return
+      const cluster = `north ${nextJid()}`
+      await prepared.putJunk(cluster, 10)
+      const revision = await putShared(cluster, 'one', Buffer.from('one'), 0)
+      if (prepared.canBeLong) await prepared.putJunk(cluster, 9_000_000)
+      const found = await sharedSince(cluster, 0, 100)
+      expect(found.find(({ key }) => key === 'one')).toMatchObject({ revision })
+      for (const { value } of found) expect(value.byteLength).toBeLessThan(100)
+    })
+
+    test('takes values again after somebody has damaged what it has for a cluster', async () => {
+      const { sharedSince, putShared } = returner
+      if (!sharedSince || !putShared) return
+      for (const damage of prepared.damages ?? []) {
+        const cluster = `north ${nextJid()}`
+        await putShared(cluster, 'one', Buffer.from('one'), 0)
+        await damage(cluster)
+        expect(await sharedSince(cluster, 0, 100)).toEqual([])
+        expect(await putShared(cluster, 'one', Buffer.from('two'), 0)).toBe(1)
+        expect(await sharedSince(cluster, 0, 100)).toHaveLength(1)
+      }
+    })
+
     test('shows all values that somebody gave the same revision', async () => {
       const { sharedSince, putShared } = returner
-      if (!sharedSince || !putShared || !prepared.setRevision || prepared.hasUniqueRevisions) return
+      if (!sharedSince || !putShared || !prepared.setRevision) return
       const cluster = `north ${nextJid()}`
       for (const key of ['one', 'two', 'three', 'four']) await putShared(cluster, key, Buffer.from(key), 0)
       for (const key of ['one', 'two', 'three']) await prepared.setRevision(cluster, key, '1')

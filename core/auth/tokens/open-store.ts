@@ -14,7 +14,7 @@ export function tokenStoreFile(config: MasterConfig): string | undefined {
   return here ? tokenFile(tokenDirectory(config)) : undefined
 }
 
-/** Open the store of this master's own tokens; undefined if it has none. @throws SaltError STORE_FAILED */
+/** Open the local store of tokens; undefined if the store is remote, or if no backend is configured. @throws SaltError STORE_FAILED */
 export async function openOwnTokens(
   config: MasterConfig,
   options?: StoreOptions,

@@ -1,9 +1,11 @@
 /** Entry of the cluster process: keeps what the masters of a cluster share the same on all of them (`cluster_id`). */
 import { openOwnTokens } from '../../auth/index.ts'
 import type { Returner } from '../../author/returner.ts'
+import { systemClock } from '../../base/clock.ts'
 import { Disposer } from '../../base/disposer.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { onceInAWhile } from '../../base/once-in-a-while.ts'
+import { SteadyTime } from '../../base/steady-time.ts'
 import { endsWithin } from '../../base/with-timeout.ts'
 import { MinionData } from '../../cache/minion-data.ts'
 import { MinionStarts } from '../../cache/minion-starts.ts'
@@ -42,6 +44,9 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
   const directory = minionDataDirectory(config)
   const aes = sharedKey(aesKeys, (aes, revoke) => void supervisor.send({ type: 'adopt', aes, revoke }))
   const tokens = await openOwnTokens(config, { onDamage })
+  if (tokens) disposer.own(tokens)
+  const time = new SteadyTime({ clock: systemClock, onLeap: () => {} })
+  const now = () => time.now()
   const isShared = config.transport === 'nats'
   const jobs = disposer.own(openJobCache(config, { onDamage }))
   const publications = disposer.own(Publications.open(config, { onDamage }))
@@ -67,12 +72,12 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
           replicatedKeys(config.pki_dir, (id) => void revoked(id)),
           replicatedFacts(disposer.own(MinionData.open(directory, { onDamage }))),
           replicatedStarts(disposer.own(MinionStarts.open(directory, { onDamage }))),
-          replicatedWaitingJobs({ jobs, publications, master, now: Date.now }),
-          ...(tokens ? [replicatedTokens(disposer.own(tokens))] : []),
+          replicatedWaitingJobs({ jobs, publications, master, now }),
+          ...(tokens ? [replicatedTokens(tokens)] : []),
           ...(isShared ? [aes] : []),
         ],
         log,
-        now: Date.now,
+        now,
       },
       { onDamage },
     ),
@@ -86,7 +91,7 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
       await replica.exchange()
     } catch (error) {
       complain(
-        `Keys and facts of minions are not exchanged with the other masters of the cluster ${cluster} at the moment, and each goes on with what it knows: ${messageOf(error)}`,
+        `Keys and facts of minions, jobs that wait and tokens of users are not exchanged with the other masters of the cluster ${cluster} at the moment, and each goes on with what it knows: ${messageOf(error)}`,
       )
     }
     if (!isClosed) timer = setTimeout(() => void next(), EXCHANGE_MS)

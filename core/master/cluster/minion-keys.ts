@@ -45,20 +45,19 @@ export function replicatedKeys(pkiDir: string, onRevoked: (id: string) => void):
     },
     read,
     merge,
-    async write(id, value) {
+    async write(id, value, here) {
       if (!isMinionId(id)) return undefined
-      const keys = isRecord(value) ? value : {}
-      const accepted = await files.read('accepted', id)
-      const pemOf = (state: KeyState) => (typeof keys[state] === 'string' ? keys[state] : undefined)
-      // The states come in the order of precedence, so that no key is accepted in between that is not at the end.
+      const [next, before] = [asKeys(value), asKeys(here)]
+      const isText = (pem: unknown): pem is string => typeof pem === 'string'
+      // Only states that differ are touched: one that somebody has decided on meanwhile stays. The states come in the order of
+      // precedence, so that no key is accepted in between that is not at the end.
       for (const state of keyStates) {
-        const pem = pemOf(state)
-        const before = await files.read(state, id)
-        if (pem !== undefined && pem !== before) await files.replace(state, id, pem)
+        const pem = next[state]
+        if (isText(pem) && pem !== before[state]) await files.replace(state, id, pem)
       }
       for (const state of keyStates.toReversed())
-        if (pemOf(state) === undefined) await files.remove(state, id)
-      if (accepted !== undefined && keys.accepted !== accepted) onRevoked(id)
+        if (!isText(next[state]) && before[state] !== undefined) await files.remove(state, id)
+      if (before.accepted !== undefined && next.accepted !== before.accepted) onRevoked(id)
       return value
     },
   }

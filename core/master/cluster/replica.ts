@@ -20,11 +20,17 @@ export interface Replicated {
   changed(all: boolean): Promise<readonly string[]>
   /** Return the value of an id here; undefined if there is none. */
   read(id: string): Promise<unknown>
-  /** Take over a value of another master; undefined if it was removed. Resolves with the value that {@link read} returns from now on. */
-  write(id: string, value: unknown): Promise<unknown>
+  /**
+   * Take over a value of another master; undefined if it was removed. `here` is what {@link read} has returned before; what was changed
+   * since then must stay. Resolves with the value that {@link read} returns from now on, if nothing was.
+   */
+  write(id: string, value: unknown, here: unknown): Promise<unknown>
   /** Return what becomes of a value that was changed here and elsewhere at once; by default the one from elsewhere. */
   merge?(here: unknown, elsewhere: unknown): unknown
-  /** Return when a value is over, in milliseconds since 1970: from then on neither it nor its removal counts. By default never. */
+  /**
+   * Return when a value is over, in milliseconds since 1970: from then on neither it nor its removal counts. All values of an id have the
+   * same time. By default never.
+   */
   overAt?(value: unknown): number | undefined
 }
 
@@ -34,7 +40,7 @@ interface Known {
   readonly digest: string
   /** Digest of what is here for it. Another one here is a change. */
   readonly here: string
-  /** Whether the store has had it. */
+  /** Whether the store is known to have had it. If not, another value there is no reason for a message. */
   readonly isStored: boolean
   /** The value, if it is volatile. */
   readonly value?: unknown
@@ -64,9 +70,11 @@ interface ReplicaSettings {
   readonly readAllMs?: number
 }
 
-const PAGE = 500
+const PAGE = 100
 /** Keys of foreign values that a message names. */
 const NAMED = 5
+/** If a master that starts had at least so many values of a kind, and has none, they were lost rather than removed. */
+const LOST = 10
 const AT_ONCE = 32
 const CHECK_MS = 10_000
 const READ_ALL_MS = 300_000
@@ -88,10 +96,10 @@ export class Replica {
   #stored = new Map<string, Stored>()
   /** The latest revision that was read. */
   #revision = 0
-  /** Keys of the store with a value that is not used, since the last message about them. */
+  /** Keys of the store with a value that is not used, which the next message names. */
   readonly #foreign = new Set<string>()
-  /** Id of this replica in versions. */
-  #id: string | undefined
+  /** Id of this replica in versions, from the first exchange on. */
+  #id = ''
   /** Keys whose value here may not be in the store. */
   readonly #unsent = new Set<string>()
   #mustLookAtAll = true
@@ -119,13 +127,14 @@ export class Replica {
     for (const key of this.#knownKeys()) {
       const [kind, id] = this.#kindOf(key)
       const value = this.#knownOf(key)?.value
-      if (kind?.isVolatile && value !== undefined) await kind.write(id, value)
+      if (kind?.isVolatile && value !== undefined) await kind.write(id, value, undefined)
     }
   }
 
   /** Take over what other masters have changed, then store what has changed here. Rejects if the store cannot be reached. */
   async exchange(): Promise<void> {
-    this.#id ??= await this.#identify()
+    if (this.#id === '') this.#id = await this.#identify()
+    if (this.#mustLookAtAll) for (const kind of this.#kinds.values()) await this.#forgetLost(kind)
     if (performance.now() >= this.#readAllAt || (await this.#hasLost())) await this.#readAll()
     else await this.#read()
     if (await this.#send()) return
@@ -145,6 +154,22 @@ export class Replica {
     const id = randomBytes(6).toString('base64url')
     await this.#state.put(['replica'], { master, id })
     return id
+  }
+
+  /** Forget all values of a kind if this master has lost them since its last run, so that they are taken over and not removed elsewhere. */
+  async #forgetLost(kind: Replicated): Promise<void> {
+    const keys = this.#knownKeys().filter((key) => this.#kindOf(key)[0] === kind && this.#hasValue(key))
+    if (keys.length < LOST) return
+    for (const key of keys) if ((await kind.read(this.#kindOf(key)[1])) !== undefined) return
+    for (const key of keys) await this.#state.remove(['known', key])
+    this.#settings.log.error(
+      `All ${keys.length} values of the kind '${kind.name}' that this master had are gone since its last run. They are not removed on the other masters of the cluster ${this.#settings.cluster}, but taken over from them. To remove them, do so while this master runs.`,
+    )
+  }
+
+  #hasValue(key: string): boolean {
+    const { digest, overAt = Infinity } = this.#knownOf(key) ?? {}
+    return digest !== undefined && digest !== NONE && overAt > this.#settings.now()
   }
 
   /** Whether the store no longer has the latest value that was read. */
@@ -169,30 +194,43 @@ export class Replica {
   }
 
   async #read(): Promise<void> {
-    const { shared, cluster } = this.#settings
-    const isFirst = this.#revision === 0
-    let opened = 0
-    for (;;) {
-      const page = await shared.since(this.#revision, PAGE)
-      const last = page.at(-1)
-      if (!last) break
+    if (this.#revision === 0) await this.#checkIsOurs()
+    for await (const page of this.#pages(this.#revision)) {
       await mapConcurrently(page, (value) => this.#take(value), AT_ONCE)
-      opened += page.filter(({ opened }) => opened).length
-      this.#revision = last.revision
+      this.#revision = page.at(-1)?.revision ?? this.#revision
     }
-    if (isFirst && this.#revision > 0 && opened === 0)
-      throw new Error(
-        `the store has values for the cluster ${cluster} that no master with the key of this one has set. Give the masters the same key, or this cluster another cluster_id; if nobody else uses the name, remove the values`,
-      )
     this.#complainOfForeign()
+  }
+
+  /** Reject if the store has values, but none of a master with the key of this one. */
+  async #checkIsOurs(): Promise<void> {
+    let isEmpty = true
+    for await (const page of this.#pages(0)) {
+      if (page.some(({ opened }) => opened)) return
+      isEmpty = false
+    }
+    if (!isEmpty)
+      throw new Error(
+        `the store has values for the cluster ${this.#settings.cluster} that no master with the key of this one has set. Give the masters the same key, or this cluster another cluster_id; if nobody else uses the name, remove the values`,
+      )
+  }
+
+  /** Yield the values that the store was given after a revision. */
+  async *#pages(revision: number): AsyncGenerator<StoredValue[]> {
+    for (let last = revision; ; ) {
+      const page = await this.#settings.shared.since(last, PAGE)
+      last = page.at(-1)?.revision ?? last
+      if (page.length === 0) return
+      yield page
+    }
   }
 
   async #take({ key, revision, opened }: StoredValue): Promise<void> {
     const [kind, id] = this.#kindOf(key)
     if (!kind) return
-    if (this.#isForgotten(opened)) return this.#forget(key, revision)
     const known = this.#knownOf(key)
     const order = opened && (known ? compareVersions(opened.version, known.version) : 'later')
+    if (opened && this.#isForgotten(order === 'earlier' ? known : opened)) return this.#forget(key, revision)
     if (!opened || order === 'earlier') return this.#putRight(key, revision, known)
     const digest = digestOf(opened.value)
     const version = known ? joinVersions(known.version, opened.version) : opened.version
@@ -229,12 +267,12 @@ export class Replica {
     isConcurrent: boolean,
   ): Promise<string> {
     const here = await kind.read(id)
-    const isChanged = known ? !known.isStored || known.here !== digestOf(here) : here !== undefined
+    const isChanged = known ? known.here !== digestOf(here) : here !== undefined
     const next = (isChanged || isConcurrent) && kind.merge ? kind.merge(here, value) : value
     const isMerged = digestOf(next) !== digestOf(value)
     if (isMerged) this.#unsent.add(keyOf(kind, id))
     if (digestOf(next) === digestOf(here)) return digestOf(value)
-    const kept = await kind.write(id, next)
+    const kept = await kind.write(id, next, here)
     this.#settings.log.debug('Took over {name} from another master of the cluster', { name: keyOf(kind, id) })
     return digestOf(isMerged ? value : kept)
   }
@@ -249,10 +287,11 @@ export class Replica {
 
   #complainOfForeign(): void {
     if (this.#foreign.size === 0) return
+    const [first] = this.#foreign
     const named = [...this.#foreign].slice(0, NAMED)
     this.#complain(
       `The store of the cluster ${this.#settings.cluster} has values that are not used: ${named.join(', ')}${this.#foreign.size > NAMED ? ' and others' : ''}. They are not what a master with the key of this one has set last. This master replaces those that it knows.`,
-      'foreign',
+      first,
     )
     this.#foreign.clear()
   }
@@ -275,15 +314,16 @@ export class Replica {
   /** Store the value of a key if the store lacks it. Resolves with false if it was changed elsewhere, too. */
   async #sendOne(key: string): Promise<boolean> {
     const [kind, id] = this.#kindOf(key)
-    const value = await kind?.read(id)
+    if (!kind) return true
+    const value = await kind.read(id)
     const digest = digestOf(value)
     const [known, stored] = [this.#knownOf(key), this.#stored.get(key)]
     const isChanged = known ? known.here !== digest : value !== undefined
     if (!isChanged && (!known || stored?.isLatest)) return true
-    const overAt = value === undefined ? known?.overAt : kind?.overAt?.(value)
+    const overAt = value === undefined ? known?.overAt : kind.overAt?.(value)
     if (overAt !== undefined && overAt <= this.#settings.now()) return true
     const isNew = known?.digest !== digest
-    const version = isNew ? nextVersion(known?.version ?? {}, this.#id ?? '') : known.version
+    const version = isNew ? nextVersion(known?.version ?? {}, this.#id) : known.version
     const about = { version, ...overAtOf({ overAt }) }
     // Noted before: the store may have the value although it did not say so.
     if (isNew) await this.#note(key, { ...about, digest, here: digest, isStored: false })
@@ -316,8 +356,10 @@ export class Replica {
     return [this.#kinds.get(key.slice(0, slash)), key.slice(slash + 1)]
   }
 
+  /** Return the keys that are known of the present kinds: an option may have ended one. */
   #knownKeys(): string[] {
-    return Array.from(this.#state.keys(keysUnder('known')), (key) => String(key[1]))
+    const keys = Array.from(this.#state.keys(keysUnder('known')), (key) => String(key[1]))
+    return keys.filter((key) => this.#kindOf(key)[0])
   }
 
   #knownOf(key: string): Known | undefined {
@@ -341,6 +383,9 @@ const digestOf = (value: unknown): string =>
   createHash('sha256')
     .update(encodeLocal(sorted(value ?? null)))
     .digest('base64url')
+
+/** The digest of no value. */
+const NONE = digestOf(undefined)
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)

@@ -1,4 +1,5 @@
-import type { Returner, SharedValue } from '../../author/returner.ts'
+import { type Returner, type SharedValue, UnsavableError } from '../../author/returner.ts'
+import { sizeText } from '../../base/byte-size.ts'
 import { SaltError } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
 import { decode, encodeLocal } from '../../codec/index.ts'
@@ -45,16 +46,20 @@ export class SharedValues {
   async since(revision: number, limit: number): Promise<StoredValue[]> {
     const found = await this.#store.sharedSince(this.#cluster, revision, limit)
     return found.map(({ key, value, revision }) => ({
-      ...{ key, revision: usable(revision) },
+      ...{ key, revision: checked(revision, ` for ${key}`) },
       opened: this.#open(key, value),
     }))
   }
 
-  /** Set a value if its revision in the store is `expected`. Resolves with the new one; undefined if it had another. Rejects with STORE_FAILED. */
+  /** Set a value if its revision in the store is `expected`. Resolves with the new one; undefined if it had another. Rejects with STORE_FAILED, or with UnsavableError if it is too long. */
   async put(key: string, { value, ...about }: Versioned, expected: number): Promise<number | undefined> {
     const sealed = this.#sealing.encrypt(encodeLocal({ key, ...about, value: value ?? null }))
+    if (sealed.length > MAX_BYTES)
+      throw new UnsavableError(
+        `it has ${sizeText(sealed.length)}, and at most ${sizeText(MAX_BYTES)} are exchanged`,
+      )
     const revision = await this.#store.putShared(this.#cluster, key, sealed, expected)
-    return revision === undefined ? undefined : usable(revision)
+    return revision === undefined ? undefined : checked(revision)
   }
 
   /** Remove what is over, if its revision is `expected`. */
@@ -72,11 +77,14 @@ export class SharedValues {
   }
 }
 
+/** The longest value that stores give out; longer ones are of somebody else. */
+const MAX_BYTES = 4 * 1024 * 1024
+
 /** Return a revision if changes can be told apart by it. @throws SaltError STORE_FAILED */
-function usable(revision: number): number {
+function checked(revision: number, about = ''): number {
   if (Number.isSafeInteger(revision) && revision > 0) return revision
   throw new SaltError(
     'STORE_FAILED',
-    `the store gives out the revision ${revision}, which is not a whole number from 1 to ${Number.MAX_SAFE_INTEGER}. Its counter is damaged: remove what it has for the cluster, and the masters store it anew`,
+    `the store gives out the revision ${revision}${about}, which is not a whole number from 1 to ${Number.MAX_SAFE_INTEGER}. Remove what it has for the cluster, and the masters store it anew`,
   )
 }

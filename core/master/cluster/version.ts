@@ -27,11 +27,15 @@ export const nextVersion = (version: Version, id: string): Version => ({
   [id]: countOf(version, id) + 1,
 })
 
+/** Read a version: a map of at least one id to a count. Undefined if it is something else. */
 export function readVersion(value: unknown): Version | undefined {
   if (!isRecord(value)) return undefined
   const counts = Object.entries(value)
-  const isVersion = counts.length > 0 && counts.every(([, count]) => Number.isSafeInteger(count))
+  const isVersion = counts.length > 0 && counts.every(([, count]) => isCount(count))
   return isVersion ? (Object.fromEntries(counts) as Version) : undefined
 }
 
-const countOf = (version: Version, id: string): number => (Object.hasOwn(version, id) ? version[id] : 0) ?? 0
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) > 0
+
+const countOf = (version: Version, id: string): number =>
+  Object.hasOwn(version, id) ? Number(version[id]) : 0

@@ -2,9 +2,12 @@ import { existsSync } from 'node:fs'
 import { onceInAWhile } from '../../base/once-in-a-while.ts'
 import { cachedMinions } from '../../cache/cached-minions.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
+import type { JobRecord } from '../../jobs/job-record.ts'
 import { runPath } from '../../runs/running-runs.ts'
 import type { WorkerContext } from './context.ts'
 import type { SharedJobs } from './shared-jobs.ts'
+
+type Load = Readonly<Record<string, unknown>>
 
 type Settings = Pick<WorkerContext, 'config' | 'log' | 'matcher' | 'meter' | 'minions'> & {
   readonly jobs: Pick<JobCache, 'record'>
@@ -45,9 +48,11 @@ export class ExpectedSenders {
     return false
   }
 
-  /** As {@link admits}, for a return. Rejects with NotAcknowledged if the minion is to send it again. */
+  /** As {@link admits}, for a return: a job that is not known here is looked up first. Rejects with NotAcknowledged if the minion is to send it again. */
   async admitsReturn(jid: string, id: string): Promise<boolean> {
-    if (this.#settings.shared && !this.#isKnown(jid)) await this.#settings.shared.find(jid, id)
+    const { shared, jobs, config } = this.#settings
+    const isHere = () => isPublished(jobs.record(jid)) || existsSync(runPath(config, jid))
+    if (shared && !this.#known.has(jid) && !isHere()) await shared.find(jid, id)
     return this.admits(jid, id)
   }
 
@@ -57,29 +62,24 @@ export class ExpectedSenders {
     return known.has(id)
   }
 
-  #isKnown(jid: string): boolean {
-    const { jobs, config } = this.#settings
-    if (this.#known.has(jid)) return true
-    const { load, minions = [] } = jobs.record(jid) ?? {}
-    return load !== undefined || minions.length > 0 || existsSync(runPath(config, jid))
-  }
-
   #isExpected(jid: string, id: string): boolean {
-    const { jobs, config, shared } = this.#settings
-    const { load, minions = [] } = jobs.record(jid) ?? {}
+    const job = this.#jobOf(jid)
+    if (!job) return !existsSync(runPath(this.#settings.config, jid))
+    const { load, ids } = job
     if (load && RUN.test(String(load.fun))) return false
-    if (!load && minions.length === 0) {
-      const elsewhere = shared?.get(jid)
-      if (!elsewhere) return !existsSync(runPath(config, jid))
-      if (RUN.test(String(elsewhere.load.fun))) return false
-      return elsewhere.minions.has(id) || this.#matchesNow(elsewhere.load, id)
-    }
-    const ids = this.#remember(jid, minions)
     return ids.has(id) || (load !== undefined && this.#matchesNow(load, id))
   }
 
+  /** Return to whom a job was sent, by this master or by another one whose job was looked up; undefined if that is not known. */
+  #jobOf(jid: string): { readonly load: Load | undefined; readonly ids: ReadonlySet<string> } | undefined {
+    const record = this.#settings.jobs.record(jid)
+    if (isPublished(record)) return { load: record.load, ids: this.#remember(jid, record.minions) }
+    const shared = this.#settings.shared?.get(jid)
+    return shared && { load: shared.load, ids: shared.minions }
+  }
+
   /** Whether the target matches the minion now: its key may have been accepted, or its grains changed, since the job was published. */
-  #matchesNow({ tgt, tgt_type, delimiter }: Readonly<Record<string, unknown>>, id: string): boolean {
+  #matchesNow({ tgt, tgt_type, delimiter }: Load, id: string): boolean {
     const { matcher, minions } = this.#settings
     const target = {
       tgt,
@@ -107,6 +107,10 @@ export class ExpectedSenders {
     this.#known.delete(jid)
   }
 }
+
+/** Whether a record is that of a job, rather than of a reserved jid, or of returns alone. */
+const isPublished = (record: JobRecord | undefined): record is JobRecord =>
+  record !== undefined && (record.load !== undefined || record.minions.length > 0)
 
 /** Functions that run on the master itself. */
 const RUN = /^(?:runner|wheel)\./

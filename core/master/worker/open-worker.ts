@@ -98,7 +98,7 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
   const below = disposer.own(MinionsBelow.open(minionDataDirectory(config), { onDamage }))
   const jobs = disposer.own(openJobCache(config, { clock, onDamage, ...(onQueued && { onQueued }) }))
   const stores = config.cluster_id === undefined ? undefined : disposer.own(new ExternalJobs(config, log))
-  const shared = stores && new SharedJobs((jid) => stores.get(jid))
+  const shared = stores && new SharedJobs((jid) => stores.find(jid), log)
   const runs = disposer.own(new RunProcesses(config, { ready: isAskedByApi(config) }))
   const context: WorkerContext = {
     config,

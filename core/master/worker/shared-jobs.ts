@@ -1,5 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../../author/context.ts'
 import type { LoadRecord } from '../../author/returner.ts'
+import { messageOf } from '../../base/errors.ts'
+import { onceInAWhile } from '../../base/once-in-a-while.ts'
 import { endsWithin } from '../../base/with-timeout.ts'
 import { NotAcknowledged } from '../../channel/request-server.ts'
 
@@ -13,13 +16,20 @@ export interface SharedJob {
 interface SearchTimes {
   /** Pauses before each search: a master stores its job soon after it has published it. */
   readonly pauses: readonly number[]
-  /** The longest time for all searches. */
-  readonly longest: number
+  /** How long a store may take to answer. */
+  readonly answer: number
   /** How long a job that was not found is not searched again. */
   readonly again: number
+  /** How long a store that did not answer is not asked again. */
+  readonly away: number
 }
 
-const TIMES: SearchTimes = { pauses: [0, 100, 200, 400, 800, 1_600], longest: 5_000, again: 60_000 }
+const TIMES: SearchTimes = {
+  pauses: [0, 100, 200, 400, 800, 1_600],
+  answer: 5_000,
+  again: 60_000,
+  away: 5_000,
+}
 /** Searches at once for the returns of one minion. */
 const MAX_OF_ONE = 4
 /** Limits the cached minion ids of all jobs together; a job counts as one more. */
@@ -29,16 +39,23 @@ const MAX_IDS = 50_000
 export class SharedJobs {
   readonly #times: SearchTimes
   readonly #search: (jid: string) => Promise<LoadRecord | undefined>
+  readonly #warn: (sentence: string) => void
   /** By jid, the oldest entry first. A job that was not found is undefined, and is searched again from the time `until`. */
   readonly #found = new Map<string, { readonly job: SharedJob | undefined; readonly until: number }>()
   readonly #searching = new Map<string, Promise<void>>()
   /** Number of searches by minion. */
   readonly #byMinion = new Map<string, number>()
   #ids = 0
+  #awayUntil = 0
 
-  /** `search` returns a job from the stores; undefined if they do not have it, or cannot be read. */
-  constructor(search: (jid: string) => Promise<LoadRecord | undefined>, times = TIMES) {
+  /** `search` returns a job from the stores; undefined if they do not have it. It rejects if they cannot be read. */
+  constructor(
+    search: (jid: string) => Promise<LoadRecord | undefined>,
+    log: Pick<Log, 'warn'>,
+    times = TIMES,
+  ) {
     this.#search = search
+    this.#warn = onceInAWhile((sentence) => log.warn(sentence))
     this.#times = times
   }
 
@@ -47,19 +64,19 @@ export class SharedJobs {
   }
 
   /**
-   * Search a job for which a minion has sent a return, and wait for it up to 5 seconds. A job that was found is searched again if it is
-   * not known to be for this minion, since it may have been added. Rejects with NotAcknowledged if the minion sends
-   * returns for many unknown jobs at once.
+   * Search a job for which a minion has sent a return, and wait about 3 seconds for a job that is in no store. A job that was found is
+   * searched again if the minion is not among its minions, which a second publication with its jid may have changed. Rejects with
+   * NotAcknowledged if the minion sends returns for many unknown jobs at once.
    */
   async find(jid: string, id: string): Promise<void> {
     const found = this.#found.get(jid)
     if (found && (found.job ? found.job.minions.has(id) : performance.now() < found.until)) return
+    if (performance.now() < this.#awayUntil) return
     const count = this.#byMinion.get(id) ?? 0
     if (count >= MAX_OF_ONE) throw new NotAcknowledged(`${id} sent returns for many unknown jobs at once.`)
     this.#byMinion.set(id, count + 1)
     try {
-      const search = this.#searching.get(jid) ?? this.#start(jid)
-      await endsWithin(search, this.#times.longest)
+      await (this.#searching.get(jid) ?? this.#start(jid))
     } finally {
       const left = (this.#byMinion.get(id) ?? 1) - 1
       if (left > 0) this.#byMinion.set(id, left)
@@ -74,15 +91,29 @@ export class SharedJobs {
   }
 
   async #searchUntilFound(jid: string): Promise<void> {
-    const end = performance.now() + this.#times.longest
-    let job: LoadRecord | undefined
-    for (const pause of this.#times.pauses) {
-      await delay(pause)
-      if (performance.now() > end) break
-      job = await this.#search(jid)
-      if (job) break
+    try {
+      for (const pause of this.get(jid) ? [0] : this.#times.pauses) {
+        await delay(pause)
+        const job = await this.#ask(jid)
+        if (job) return this.#keep(jid, { load: job.load, minions: new Set(job.minions) })
+      }
+      if (!this.get(jid)) this.#keep(jid, undefined)
+    } catch (error) {
+      this.#awayUntil = performance.now() + this.#times.away
+      this.#warn(
+        `The jobs of the other masters of the cluster cannot be looked up, so that returns for them are taken from any minion: ${messageOf(error)}`,
+      )
     }
-    this.#keep(jid, job && { load: job.load, minions: new Set(job.minions) })
+  }
+
+  async #ask(jid: string): Promise<LoadRecord | undefined> {
+    let job: LoadRecord | undefined
+    const search = this.#search(jid).then((found) => {
+      job = found
+    })
+    if (!(await endsWithin(search, this.#times.answer)))
+      throw new Error(`the store does not answer within ${this.#times.answer / 1000} s`)
+    return job
   }
 
   #keep(jid: string, job: SharedJob | undefined): void {

@@ -1,4 +1,4 @@
-import { jetstreamManager } from '@nats-io/jetstream'
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Returner } from '../../../core/author/returner.ts'
@@ -31,6 +31,8 @@ await returnerContract({
       config: { nats: { servers, user: 'salt', password: 'geheim' } },
       rows: (jid, id) => count('SALT_JOBS', `salt.return.${jid}.${id}`),
       events: (tag) => count('SALT_EVENTS', `salt.event.${tag.replaceAll('/', '.')}`),
+      putJunk: (cluster) =>
+        jetstream(client).publish(`salt.cluster.${encodeURIComponent(cluster)}.%`, 'junk'),
       drop: async () => {
         await client.close()
         await server.drop()

@@ -18,8 +18,13 @@ for (const name of ['postgres', 'pgjsonb'])
             key,
             revision,
           ]),
-        damagedRevisions: ['0', '-5', '9007199254740993'],
-        hasUniqueRevisions: true,
+        damagedRevisions: ['0', '-5', '1000000', '9007199254740993'],
+        putJunk: (cluster, bytes) =>
+          rows(
+            "insert into salt_shared values ($1, $2, decode($3, 'base64'), nextval('seq_salt_shared_revision'))",
+            [...[cluster, `junk${bytes}`, Buffer.alloc(bytes).toString('base64')]],
+          ),
+        canBeLong: true,
         events: (tag) => rows('select * from salt_events where tag = $1', [tag]),
         drop,
       }

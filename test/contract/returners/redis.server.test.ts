@@ -28,7 +28,26 @@ await returnerContract({
         (await client.xrange('{salt_events}', '-', '+')).filter(([, fields]) => fields.includes(tag)),
       setRevision: (cluster, key, revision) =>
         client.zadd(`{salt_cluster:${cluster}}:revisions`, revision, key),
-      damagedRevisions: ['0.5', '17.5', '0', '-5', '1e300', 'inf', '-inf'],
+      async putJunk(cluster, bytes) {
+        await client.hset(`{salt_cluster:${cluster}}:values`, 'junk', 'x'.repeat(bytes))
+        const revision = await client.incr(`{salt_cluster:${cluster}}:last`)
+        await client.zadd(`{salt_cluster:${cluster}}:revisions`, revision, 'junk')
+      },
+      canBeLong: true,
+      damages: [
+        ...['values', 'revisions'].map(
+          (name) => (cluster: string) => client.set(`{salt_cluster:${cluster}}:${name}`, 'x'),
+        ),
+        ...['x', '9007199254740991', '-1', '1.5'].map(
+          (last) => (cluster: string) => client.set(`{salt_cluster:${cluster}}:last`, last),
+        ),
+        (cluster) =>
+          client.rpush(`{salt_cluster:${cluster}}:last`, 'x').catch(async () => {
+            await client.del(`{salt_cluster:${cluster}}:last`)
+            await client.rpush(`{salt_cluster:${cluster}}:last`, 'x')
+          }),
+      ],
+      damagedRevisions: ['1000', '9007199254740991', '0.5', '17.5', '0', '-5', '1e300', 'inf', '-inf'],
       drop: async () => {
         client.disconnect()
         await server.drop()

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { TokenRecord } from '../../../../core/auth/tokens/contract.ts'
 import { openEmbeddedTokens } from '../../../../core/auth/tokens/embedded.ts'
 import { MinionData } from '../../../../core/cache/minion-data.ts'
@@ -8,6 +8,7 @@ import { MinionStarts } from '../../../../core/cache/minion-starts.ts'
 import { AesKeys } from '../../../../core/channel/aes-keys.ts'
 import { type PrivateKey, SymmetricKey } from '../../../../core/crypto/index.ts'
 import { KeyStore } from '../../../../core/keys/index.ts'
+import { KeyFileStore } from '../../../../core/keys/key-files.ts'
 import { replicatedFacts, replicatedStarts } from '../../../../core/master/cluster/minion-facts.ts'
 import { replicatedKeys } from '../../../../core/master/cluster/minion-keys.ts'
 import { Replica } from '../../../../core/master/cluster/replica.ts'
@@ -42,7 +43,7 @@ describe('masters of a cluster', () => {
     await removeFolder(root)
   })
 
-  async function master(name: string, key = masterKey) {
+  async function master(name: string, key = masterKey, without: readonly string[] = []) {
     const folder = join(root, name)
     await mkdir(folder, { recursive: true })
     const data = MinionData.open(folder)
@@ -62,7 +63,7 @@ describe('masters of a cluster', () => {
         replicatedStarts(starts),
         replicatedTokens(tokens),
         aes,
-      ],
+      ].filter((kind) => !without.includes(kind.name)),
       ...{ cluster: 'north', master: name, log, now: () => now },
       checkMs: 0,
     })
@@ -182,7 +183,6 @@ describe('masters of a cluster', () => {
     await one.tokens.remove(second)
     for (const each of [one, two]) await each.replica.exchange()
     now += 3 * 3_600_000
-    store.values.set('facts/web9', { key: 'facts/web9', value: Buffer.alloc(0), revision: ++store.last })
     await closeMaster(two)
     const again = await master('two')
     for (const each of [again, one, again]) await each.replica.exchange()
@@ -281,16 +281,71 @@ describe('masters of a cluster', () => {
     expect(await one.keys.state('web1')).toBeUndefined()
   })
 
-  test('refuse a store with the values of masters that have another key', async () => {
-    const one = await master('one')
+  test('refuse a store with the values of masters that have another key, each time', async () => {
+    const stranger = await master('stranger', await keyPair('stranger'), ['aes'])
+    await stranger.replica.exchange()
+    const one = await master('one', masterKey, ['aes'])
+    await file(one.folder, 'minions', 'web1', await pemOf('web1'))
     await one.replica.exchange()
-    const stranger = await master('stranger', await keyPair('stranger'))
-    await file(stranger.folder, 'minions', 'evil', await pemOf('evil'))
-    await expect(stranger.replica.exchange()).rejects.toThrow(
-      'the store has values for the cluster north that no master with the key of this one has set',
-    )
+    const before = new Map(store.values)
+    await file(stranger.folder, 'minions', 'web1', await pemOf('evil'))
+    for (let times = 0; times < 3; times++)
+      await expect(stranger.replica.exchange()).rejects.toThrow(
+        'the store has values for the cluster north that no master with the key of this one has set',
+      )
+    expect(store.values).toEqual(before)
     await one.replica.exchange()
-    expect(await one.keys.list('accepted')).toEqual([])
+    expect(await one.keys.list('accepted')).toEqual(['web1'])
+  })
+
+  test('leave the values of a kind alone that one of them no longer has', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    await one.tokens.put(first, token(60))
+    for (const each of [one, two]) await each.replica.exchange()
+    await closeMaster(two)
+    const without = await master('two', masterKey, ['token'])
+    const asked = vi.spyOn(store, 'sharedSince')
+    for (let times = 0; times < 3; times++) await without.replica.exchange()
+    const { length } = asked.mock.calls
+    await without.replica.exchange()
+    expect(asked.mock.calls.length - length).toBeLessThanOrEqual(2)
+    store.values.clear()
+    for (const each of [without, one, without, one]) await each.replica.exchange()
+    expect(one.tokens.digests()).toEqual([first])
+  })
+
+  test('follow a decision that was made knowing of one that the store took without an answer', async () => {
+    const { one, two } = await bothHave('web1')
+    await one.keys.reject('web1', { includeAccepted: true })
+    const put = store.putShared.bind(store)
+    store.putShared = async (...asked) => {
+      await put(...asked)
+      throw new Error('no answer')
+    }
+    await expect(one.replica.exchange()).rejects.toThrow('no answer')
+    store.putShared = put
+    await two.replica.exchange()
+    await two.keys.accept('web1', { includeRejected: true })
+    for (const each of [two, one, two]) await each.replica.exchange()
+    for (const { keys } of [one, two]) expect(await keys.list('accepted')).toEqual(['web1'])
+  })
+
+  test('take over what one of them has lost since its last run, rather than remove it everywhere', async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    const ids = Array.from({ length: 10 }, (_, n) => `web${n}`)
+    for (const id of ids) await file(one.folder, 'minions', id, await pemOf('web1'))
+    for (const each of [one, two]) await each.replica.exchange()
+    await closeMaster(two)
+    await rm(join(two.folder, 'minions'), { recursive: true })
+    const again = await master('two')
+    for (const each of [again, one, again]) await each.replica.exchange()
+    for (const { keys } of [one, again]) expect(await keys.list('accepted')).toEqual(ids)
+    expect(again.log.error.mock.calls.flat().join()).toContain('All 10 values of the kind')
+    await closeMaster(again)
+    for (const id of ids.slice(1)) await rm(join(two.folder, 'minions', id))
+    const third = await master('two')
+    for (const each of [third, one]) await each.replica.exchange()
+    expect(await one.keys.list('accepted')).toEqual(['web0'])
   })
 
   const bothHave = async (id: string) => {
@@ -403,6 +458,33 @@ describe('masters of a cluster', () => {
     }
   })
 
+  test.each(['reject', 'remove'] as const)(
+    'keep a decision that is made while a value is taken over: %s',
+    async (decision) => {
+      const { one, two } = await bothHave('web1')
+      await file(two.folder, 'minions_denied', 'web1', await pemOf('evil'))
+      await two.replica.exchange()
+      const read = KeyFileStore.prototype.read
+      const spy = vi.spyOn(KeyFileStore.prototype, 'read').mockImplementation(async function (
+        this: KeyFileStore,
+        ...asked
+      ) {
+        const pem = await read.apply(this, asked)
+        if (asked[0] === 'denied') {
+          spy.mockRestore()
+          if (decision === 'reject') await one.keys.reject('web1', { includeAccepted: true })
+          else await one.keys.remove('web1')
+        }
+        return pem
+      })
+      for (const each of [one, two, one, two]) await each.replica.exchange()
+      for (const { keys } of [one, two]) {
+        expect((await keys.list()).accepted).toEqual([])
+        expect((await keys.list()).rejected).toEqual(decision === 'reject' ? ['web1'] : [])
+      }
+    },
+  )
+
   test('follow an acceptance that was made knowing of the rejection', async () => {
     const { one, two } = await bothHave('web1')
     await one.keys.reject('web1', { includeAccepted: true })
@@ -446,7 +528,7 @@ describe('masters of a cluster', () => {
     await expect(one.replica.exchange()).rejects.toThrow('the store gives out the revision')
   })
 
-  test('say once which values of the store are not used, and remember none of them', async () => {
+  test('say once which values of the store are not used', async () => {
     const { one } = await bothHave('web1')
     for (let n = 0; n < 600; n++) putBack({ key: `key/junk${n}`, value: Buffer.from('junk') })
     await file(one.folder, 'minions', 'web2', await pemOf('web2'))
