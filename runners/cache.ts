@@ -40,11 +40,46 @@ export const clear_grains = fn(named, (target, { master }) => clear(master, targ
 export const clear_pillar = fn(named, (target, { master }) => clear(master, target, ['pillar']))
 
 /**
- * Delete all cached data of minions. It is cached again when they next request their pillar.
+ * Return all values of minions in the mine: id → name → value.
+ *
+ * @example salt-run cache.mine 'web*'
+ */
+export const mine = fn(all, async (target, { master }) => {
+  const entries = await master.mine.entries(await idsOf(master, target))
+  const values = Object.entries(entries).map(([id, named]) => [
+    id,
+    Object.fromEntries(Object.entries(named).map(([name, { value }]) => [name, value])),
+  ])
+  return Object.fromEntries(values)
+})
+
+/**
+ * Delete the values of minions in the mine. Returns true if there were any.
+ *
+ * @example salt-run cache.clear_mine tgt='web*'
+ */
+export const clear_mine = fn(named, async (target, { master }) => (await clearMine(master, target)) > 0)
+
+/**
+ * Delete the values of one name in the mine of minions. Returns true if there were any.
+ *
+ * @example salt-run cache.clear_mine_func tgt='web*' clear_mine_func_flag=test.ping
+ */
+export const clear_mine_func = fn(
+  { ...named, clear_mine_func_flag: p.string({ minLength: 1 }) },
+  async ({ clear_mine_func_flag, ...target }, { master }) =>
+    (await clearMine(master, target, [clear_mine_func_flag])) > 0,
+)
+
+/**
+ * Delete all cached data of minions, and their values in the mine. It is cached again when they next request their pillar.
  *
  * @example salt-run cache.clear_all tgt='web*'
  */
-export const clear_all = fn(named, (target, { master }) => clear(master, target, ['grains', 'pillar']))
+export const clear_all = fn(named, async (target, { master }) => {
+  const cleared = await clear(master, target, ['grains', 'pillar'])
+  return (await clearMine(master, target)) > 0 || cleared
+})
 
 /**
  * Store a value in a bank. The cached data of a minion is the key `data` of the bank `minions/<id>`.
@@ -97,8 +132,19 @@ async function cached(master: Context['master'], target: Target, what: 'grains' 
   return Object.fromEntries(found)
 }
 
+async function clearMine(
+  master: Context['master'],
+  target: Target,
+  names?: readonly string[],
+): Promise<number> {
+  if (target.tgt === undefined) throw needsTarget()
+  return master.mine.remove(await idsOf(master, target), names)
+}
+
+const needsTarget = () => new CommandExecutionError("Give a target: tgt='*' selects all minions.")
+
 async function clear(master: Context['master'], target: Target, what: readonly string[]): Promise<boolean> {
-  if (target.tgt === undefined) throw new CommandExecutionError("Give a target: tgt='*' selects all minions.")
+  if (target.tgt === undefined) throw needsTarget()
   let cleared = false
   for (const id of await idsOf(master, target)) {
     const bank = `minions/${id}`

@@ -10,6 +10,7 @@ import type {
   KeyAdmin,
   MasterCache,
   Matched,
+  MineAdmin,
   ReturnerAdmin,
   RunningRun,
   TokenAdmin,
@@ -207,6 +208,7 @@ export interface MasterServices {
    */
   killRun(jid: string): Promise<boolean>
   readonly cache: MasterCache
+  readonly mine: MineAdmin
   readonly keys: KeyAdmin
   readonly tokens: TokenAdmin
   readonly access: AccessAdmin

@@ -73,10 +73,12 @@ export type {
   KeyTexts,
   MasterCache,
   Matched,
+  MineAdmin,
   ReturnerAdmin,
   ReturnerStatus,
   RunningRun,
   SignatureRequest,
+  StoredMineValue,
   TokenAdmin,
 } from './master.ts'
 export { type Args, type JsonSchema, type Param, type Params, p } from './params.ts'

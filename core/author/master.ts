@@ -79,6 +79,24 @@ export interface MasterCache {
   flush(bank: string, key?: string): Promise<boolean>
 }
 
+/** A value in the mine of a minion, and when it was stored, in UTC, ISO 8601. */
+export interface StoredMineValue {
+  readonly value: unknown
+  readonly updated: string
+}
+
+/** The values that minions share with each other (Salt's mine). */
+export interface MineAdmin {
+  /** Return values of these minions for a name, names with commas, or a list of names, in the form of `mine.get`. */
+  get(ids: readonly string[], fun: unknown): Promise<Readonly<Record<string, unknown>>>
+  /** Return all that these minions have: id → name → value. */
+  entries(
+    ids: readonly string[],
+  ): Promise<Readonly<Record<string, Readonly<Record<string, StoredMineValue>>>>>
+  /** Remove values of these minions, by default all. Resolves with their number. */
+  remove(ids: readonly string[], names?: readonly string[]): Promise<number>
+}
+
 /** Ids by Salt's names of the key states: `minions`, `minions_pre`, …; `local` lists the master's own key files. */
 export type KeyLists = Readonly<Record<string, readonly string[]>>
 

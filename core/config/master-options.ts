@@ -230,6 +230,11 @@ export const masterOptions = {
   eauth_redis_password: text('', 'Password for the Redis server for tokens.'),
   eauth_redis_tls: flag(false, 'Connect to the Redis server for tokens with TLS.'),
   peer: map('Functions that minions may publish: regular expression for ids → functions and targets.'),
+  mine_get: value<OptionMap | undefined>(
+    { type: 'object' },
+    undefined,
+    'Values of the mine that minions may get: regular expression for ids → regular expressions for names. Without it every minion may get all.',
+  ),
   peer_run: map(
     'Runners that minions may use: regular expression for ids → regular expressions for runners.',
   ),

@@ -210,9 +210,12 @@ export const minionOptions = {
   enable_lspci: flag(true, 'Older name of enable_gpu_grains.'),
   grains_blacklist: list([], 'Grains not to collect.'),
   grains_deep_merge: flag(false, 'Merge nested grains of several sources instead of replacing them.'),
-  mine_enabled: later(flag(true, 'Send mine data.')),
-  mine_interval: later(count(60, 'Minutes between updates of the mine.')),
-  mine_functions: later(map('Functions whose returns go to the mine.')),
+  mine_enabled: flag(
+    true,
+    'Send the values of mine_functions to the mine at the start, and every mine_interval.',
+  ),
+  mine_interval: count(60, 'Minutes between updates of the mine.'),
+  mine_functions: map('Functions whose values go to the mine.'),
   mine_return_job: later(flag(false, 'Also send mine data as a job return.')),
   beacons: later(
     value<OptionMap | readonly unknown[]>({ type: ['object', 'array'] }, {}, 'Beacons and their settings.'),

@@ -20,6 +20,7 @@ import { Refresher } from './link/refresher.ts'
 import { handleLocalEvent } from './local-events.ts'
 import { lockCachedir } from './lock-cachedir.ts'
 import { withChosenMasters } from './master-function.ts'
+import { MineUpdates } from './mine-updates.ts'
 import { openReturnerService } from './returner-service.ts'
 import { type ConnectionServicesSettings, createConnectionServices, syncExtensionsOf } from './services.ts'
 import { openStores } from './stores.ts'
@@ -113,6 +114,7 @@ async function compose(
     async onReady(connection) {
       await refresher.prepareFor(connection)
       background.add('Jobs that waited', intake.resume(connection))
+      background.add('The update of the mine', mine.begin(connection))
     },
     onConnection(state, connection) {
       const tag = state === 'up' ? tags.masterConnected : tags.masterDisconnected
@@ -152,6 +154,11 @@ async function compose(
     servicesFor: (connection, job) => createConnectionServices(connection, services, job.master_id),
     closing: closing.signal,
   })
+  const mine = new MineUpdates({
+    ...{ config, log, facts, pool, connections: connections.all },
+    servicesFor: (connection) => createConnectionServices(connection, services),
+    runHere: (job, own) => intake.runHere(job, own),
+  })
   const grains = () => facts.grains
   const engines = new Engines({ role: 'minion', id, config: { ...config }, grains, log })
   const metrics =
@@ -174,6 +181,7 @@ async function compose(
     },
     async close(ms = 3000) {
       closing.abort()
+      mine.close()
       const enginesClosed = engines.close()
       await metrics?.close()
       reporter.close()

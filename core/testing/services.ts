@@ -72,6 +72,7 @@ export function fakeMaster(fire: Fire, given: Partial<MasterServices>): MasterSe
     running: async () => [],
     killRun: async () => false,
     cache: fakeCache(),
+    mine: { get: async () => ({}), entries: async () => ({}), remove: async () => 0 },
     keys: noKeys,
     tokens: noTokens,
     access: noAccess,

@@ -64,10 +64,14 @@ export function openKeys({ config, who, by, warn }: KeysSettings): OpenKeys {
     },
     async forget(ids) {
       try {
-        const { MinionData } = await import('../../cache/minion-data.ts') // only deletions need the store
-        const data = MinionData.open(minionDataDirectory(config))
-        for (const id of ids) await data.remove(id)
-        await data.close()
+        // Only deletions need the stores.
+        const { MinionData } = await import('../../cache/minion-data.ts')
+        const { Mine } = await import('../../cache/mine.ts')
+        const directory = minionDataDirectory(config)
+        for (const store of [MinionData.open(directory), Mine.open(directory)]) {
+          for (const id of ids) await store.remove(id)
+          await store.close()
+        }
       } catch (error) {
         warn(`The cached data of the minions could not be removed: ${messageOf(error)}`)
       }

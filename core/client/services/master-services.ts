@@ -19,6 +19,7 @@ import { createMasterCache } from './master-cache.ts'
 import { openCalls } from './master-call.ts'
 import { writeConfig } from './master-config-file.ts'
 import { createKeyAdmin } from './master-keys.ts'
+import { createMineAdmin } from './master-mine.ts'
 import { matchTarget } from './master-target.ts'
 import { createTokenAdmin } from './master-tokens.ts'
 import { createReturnerAdmin } from './returner-admin.ts'
@@ -55,7 +56,7 @@ export interface OpenServices {
 /** Create what runners can use of the master's host (`context.master`). Stores are opened on first use. */
 export function createMasterServices(settings: ServicesSettings): OpenServices {
   const { config, log, client, signal = new AbortController().signal, progress = async () => {} } = settings
-  const { jobs, minions, banks, close } = lateStores(settings)
+  const { jobs, minions, banks, mine, close } = lateStores(settings)
   const keys = new KeyStore(config.pki_dir, config.api_clients)
   const outside = new ExternalJobs(config, log)
   const local = localFileServer(config, log)
@@ -89,6 +90,7 @@ export function createMasterServices(settings: ServicesSettings): OpenServices {
     running: () => otherRuns(config),
     killRun: (jid) => killRun(config, jid),
     cache: createMasterCache({ minions, banks }),
+    mine: createMineAdmin(mine),
     keys: createKeyAdmin(config, log, settings.operator ?? { user: currentUser() }),
     tokens: createTokenAdmin(config),
     access: createAccessAdmin(config, log, { acceptedIds, minions }),
@@ -141,6 +143,10 @@ function lateStores({ config, stores }: ServicesSettings) {
     return MinionData.open(directory)
   })
   return {
+    mine: late(async () => {
+      const { Mine } = await import('../../cache/mine.ts')
+      return Mine.open(directory)
+    }),
     jobs: stores ? async () => stores.jobs : jobs,
     minions: stores ? async () => stores.minions : minions,
     banks: late(async () => {

@@ -4,6 +4,7 @@ import type { WorkerContext } from '../worker/context.ts'
 import { callCheckHandler, catalogueHandler } from './catalogue.ts'
 import { fileHandlers } from './files.ts'
 import { masterOpts } from './master-opts.ts'
+import { mineHandlers } from './mine.ts'
 import { minionEventHandler } from './minion-event.ts'
 import { missedJobsHandler } from './missed-jobs.ts'
 import { peerPublishHandlers } from './peer-publish.ts'
@@ -49,10 +50,7 @@ export function encryptedHandlers(context: WorkerContext): ReadonlyMap<string, E
     ['revoke_auth', revokeAuthHandler(context)],
     ...fileHandlers(context),
     ['_master_tops', notOffered],
-    ['_mine', async () => false],
-    ['_mine_get', notOffered],
-    ['_mine_delete', async () => false],
-    ['_mine_flush', async () => false],
+    ...mineHandlers(context),
     ['_syndic_return', syndicReturnHandler(context)],
     [SYNDIC_REPORT, syndicReportHandler(context)],
     ...peerPublishHandlers(context),

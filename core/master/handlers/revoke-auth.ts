@@ -15,7 +15,10 @@ export function revokeAuthHandler(context: WorkerContext): EncryptedHandler {
     await context.keyAudit.record(
       changes.map((change) => auditEntry(change, 'revoke_auth', context.config.hash_type)),
     )
-    if (!(load.preserve_minion_cache || preserve_minion_cache)) await context.minions.remove(id)
+    if (!(load.preserve_minion_cache || preserve_minion_cache)) {
+      await context.minions.remove(id)
+      await context.mine.remove(id)
+    }
     context.fire(tags.key, { result: true, act: 'delete', id })
     if (rotate_aes_key) await context.requestRotation()
     return true

@@ -6,6 +6,7 @@ import type { Log } from '../../author/context.ts'
 import type { SaltError } from '../../base/errors.ts'
 import { makeDirectory } from '../../base/files/directory.ts'
 import { Catalogues } from '../../cache/catalogues.ts'
+import { Mine } from '../../cache/mine.ts'
 import { MinionData } from '../../cache/minion-data.ts'
 import { MinionStarts } from '../../cache/minion-starts.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../../config/cachedir.ts'
@@ -45,6 +46,7 @@ export function checkMasterStores(config: MasterConfig, log: Logger): Promise<()
       Publications.path(config),
       MinionData.path(minionDataDirectory(config)),
       Catalogues.path(minionDataDirectory(config)),
+      Mine.path(minionDataDirectory(config)),
       MinionStarts.path(minionDataDirectory(config)),
       SessionKeys.path(config.cachedir),
       ReplayGuard.path(config),

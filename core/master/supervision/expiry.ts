@@ -4,6 +4,7 @@ import { sizeText } from '../../base/byte-size.ts'
 import { systemClock } from '../../base/clock.ts'
 import type { SteadyTime } from '../../base/steady-time.ts'
 import { Catalogues } from '../../cache/catalogues.ts'
+import { Mine } from '../../cache/mine.ts'
 import { MinionStarts } from '../../cache/minion-starts.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
@@ -33,6 +34,7 @@ export async function expire(
   const publications = Publications.open(config, { onDamage })
   const catalogues = Catalogues.open(minionDataDirectory(config), { onDamage })
   const starts = MinionStarts.open(minionDataDirectory(config), { onDamage })
+  const mine = Mine.open(minionDataDirectory(config), { onDamage })
   try {
     await publications.expire()
     await jobs.completeIndex()
@@ -44,9 +46,10 @@ export async function expire(
     const minions = new Set(await keys.minions())
     await catalogues.keep(minions)
     await starts.keep(minions)
+    await mine.keep(minions)
     await expireTokens(config, log, now)
   } finally {
-    const stores = [jobs, replays, sessions, publications, catalogues, starts]
+    const stores = [jobs, replays, sessions, publications, catalogues, starts, mine]
     await Promise.all(stores.map((store) => store.close()))
   }
 }

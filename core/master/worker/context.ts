@@ -4,6 +4,7 @@ import type { Log } from '../../author/context.ts'
 import type { Params } from '../../author/params.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Catalogues } from '../../cache/catalogues.ts'
+import type { Mine } from '../../cache/mine.ts'
 import type { MinionData } from '../../cache/minion-data.ts'
 import type { MinionStarts } from '../../cache/minion-starts.ts'
 import type { MasterConfig } from '../../config/index.ts'
@@ -46,6 +47,8 @@ export interface WorkerContext {
   /** Decides which minions may return for a job. */
   readonly senders: ExpectedSenders
   readonly minions: MinionData
+  /** The values that minions share with each other. */
+  readonly mine: Mine
   readonly catalogues: Catalogues
   readonly starts: MinionStarts
   readonly syndics: Syndics

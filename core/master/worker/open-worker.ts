@@ -7,6 +7,7 @@ import type { Disposer } from '../../base/disposer.ts'
 import { createJidSource } from '../../base/jid.ts'
 import { cachedMinions } from '../../cache/cached-minions.ts'
 import { Catalogues } from '../../cache/catalogues.ts'
+import { Mine } from '../../cache/mine.ts'
 import { MinionData } from '../../cache/minion-data.ts'
 import { MinionStarts } from '../../cache/minion-starts.ts'
 import { MinionsBelow } from '../../cache/minions-below.ts'
@@ -117,6 +118,7 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
     publications: disposer.own(Publications.open(config, { clock, onDamage })),
     senders: new ExpectedSenders({ config, log, matcher, meter, minions, jobs, shared }),
     minions,
+    mine: disposer.own(Mine.open(minionDataDirectory(config), { onDamage })),
     catalogues: disposer.own(Catalogues.open(minionDataDirectory(config), { onDamage })),
     starts,
     syndics: new Syndics({ config, starts, below, log }),

@@ -113,6 +113,13 @@ export class JobIntake {
   }
 
   /** Ignore a job that was seen before. A missed job that the master repeated on request may cross its publication. */
+  /** Run a job of the minion itself in this process. Its return goes to nobody. */
+  runHere(job: JobLoad, services: MinionServices): Promise<ReturnLoad> {
+    const { closing } = this.#settings
+    const executors = this.#executors()
+    return runInMinion(job, { services, onShown: async () => {} }, closing, { ...this.#settings, executors })
+  }
+
   #ignore({ jid }: JobLoad, isRepeated: boolean): void {
     const { log } = this.#settings
     if (isRepeated) return

@@ -19,6 +19,7 @@ import * as error from '../../../runners/error.ts'
 import * as http from '../../../runners/http.ts'
 import * as manage from '../../../runners/manage.ts'
 import * as match from '../../../runners/match.ts'
+import * as mine from '../../../runners/mine.ts'
 import * as salt from '../../../runners/salt.ts'
 import * as survey from '../../../runners/survey.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
@@ -71,6 +72,35 @@ describe('cache', () => {
     expect(store.values.get('minions/a')).toEqual({ grains: facts('a').grains, pillar: {} })
     expect(await given(cache.clear_all, ['a'], store)).toBe(true)
     expect(await given(cache.clear_all, ['a'], store)).toBe(false)
+  })
+
+  test('shows and clears what minions have in the mine', async () => {
+    const values = new Map([['a', new Map([['test.ping', true]])]])
+    const updated = '2026-11-26T10:00:00.000Z'
+    const store = {
+      ...cached('a'),
+      mine: {
+        get: async (ids: readonly string[], fun: unknown) => ({ ids, fun }),
+        entries: async () => ({ a: { 'test.ping': { value: true, updated } } }),
+        async remove(ids: readonly string[], names?: readonly string[]) {
+          const gone = ids.flatMap((id) =>
+            (names ?? ['test.ping']).filter((name) => values.get(id)?.delete(name)),
+          )
+          return gone.length
+        },
+      },
+    }
+    expect(await given(cache.mine, [], store)).toEqual({ a: { 'test.ping': true } })
+    expect(await given(mine.list, [], store)).toEqual({ a: { 'test.ping': updated } })
+    expect(await given(mine.get, ['*', 'test.ping'], store)).toEqual({
+      ids: ['a', 'unheard'],
+      fun: 'test.ping',
+    })
+    await expect(given(cache.clear_mine, [], store)).rejects.toThrow("Give a target: tgt='*'")
+    expect(await given(cache.clear_mine_func, ['a', 'glob', 'other'], store)).toBe(false)
+    expect(await given(cache.clear_mine_func, ['a', 'glob', 'test.ping'], store)).toBe(true)
+    expect(await given(cache.clear_mine, ['a'], store)).toBe(false)
+    expect(await given(mine.update, ['*'], fleet({ a: true, b: undefined }))).toEqual({ a: true })
   })
 
   test('keeps values of anybody in banks', async () => {

@@ -86,6 +86,7 @@ function master(answers: Answer[] = []): MasterServices {
     running: async () => [],
     killRun: async () => false,
     cache: {} as MasterServices['cache'],
+    mine: {} as MasterServices['mine'],
     keys: {} as MasterServices['keys'],
     tokens: {} as MasterServices['tokens'],
     access: {} as MasterServices['access'],
