@@ -234,7 +234,7 @@ export interface MasterServices {
   acceptedIds(): Promise<string[]>
   /** Return the grains that the master has cached for a minion. */
   cachedGrains(id: string): Promise<Readonly<Record<string, unknown>> | undefined>
-  /** List the ids of minions with an open connection to the publish port, as last seen by the master. */
+  /** List the ids of minions with an open connection to the publish port of this master, or of another one of its cluster, as last seen by them. */
   connectedIds(): Promise<string[]>
   /** Direct access to the file server of this master. `backends` are names; those of `fileserver_backend` by default. */
   readonly fileServer: {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { connectedFile } from '../config/cachedir.ts'
+import { isRecord } from '../base/record.ts'
+import { connectedElsewhereFile, connectedFile } from '../config/cachedir.ts'
 import type { MasterConfig } from '../config/index.ts'
 
 /**
@@ -33,6 +34,32 @@ export async function lostAmong(
 ): Promise<Required<Pick<Connections, 'lost' | 'reconnecting'>>> {
   const { lost = [], reconnecting = [] } = (await connections(config)) ?? {}
   return { lost: lost.filter((id) => ids.has(id)), reconnecting: reconnecting.filter((id) => ids.has(id)) }
+}
+
+/** What the other masters of a cluster said of their connections, by their names, and when it was heard, in milliseconds since 1970. */
+export type ConnectedElsewhere = Readonly<Record<string, { readonly said: unknown; readonly heard: number }>>
+
+/** After this time without a word a master of the cluster is taken to be gone, and its minions with it. */
+const GONE_MS = 45_000
+
+/** Read what the other masters of a cluster said. */
+export async function connectedElsewhere(config: MasterConfig): Promise<ConnectedElsewhere> {
+  try {
+    const found: unknown = JSON.parse(await readFile(connectedElsewhereFile(config), 'utf8'))
+    return isRecord(found) ? (found as ConnectedElsewhere) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Return the ids that are connected to a master of this one's cluster, or to this master alone. */
+export async function connectedToCluster(config: MasterConfig): Promise<string[]> {
+  const ids = new Set(await connectedIds(config))
+  if (config.cluster_id === undefined) return [...ids]
+  for (const { said, heard } of Object.values(await connectedElsewhere(config)))
+    if (Date.now() - heard < GONE_MS && isRecord(said) && Array.isArray(said.ids))
+      for (const id of said.ids) ids.add(String(id))
+  return [...ids].sort()
 }
 
 /** Return the ids that are connected to the publish port; undefined if that is unknown. */

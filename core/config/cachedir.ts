@@ -10,3 +10,7 @@ export const eventOutboxDirectory = (config: MasterConfig): string => join(confi
 
 /** File with the ids of the connected minions, as JSON; the publisher writes it. */
 export const connectedFile = (config: MasterConfig): string => join(config.cachedir, 'connected.json')
+
+/** File with what the other masters of the cluster said of theirs, as JSON; the cluster process writes it. */
+export const connectedElsewhereFile = (config: MasterConfig): string =>
+  join(config.cachedir, 'connected-elsewhere.json')

@@ -142,6 +142,10 @@ describe('two masters over ZeroMQ that share Redis', needs(program('redis-server
       await gone.stop()
       await until('the keys on both', async () => (await accepted(two)).length === 2)
       await until('the minion', async () => (await ping(one, 'web1')).web1 === true)
+      await until('its presence on both', async () => {
+        const present = await Promise.all([one, two].map((each) => json(each, 'salt-run', 'manage.present')))
+        return present.every((ids) => ids.length === 1 && ids[0] === 'web1')
+      })
       if (!('master_type' in options))
         await until('the minion', async () => (await ping(two, 'web1')).web1 === true)
       const jid = await killDuringJob(one, [web1])

@@ -1,7 +1,7 @@
 import type { Log, MasterServices } from '../../author/context.ts'
 import type { RunningRun } from '../../author/master.ts'
 import { currentUser } from '../../base/current-user.ts'
-import { connectedIds } from '../../cache/connected.ts'
+import { connectedToCluster } from '../../cache/connected.ts'
 import type { MinionData } from '../../cache/minion-data.ts'
 import { minionDataDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
@@ -105,7 +105,7 @@ export function createMasterServices(settings: ServicesSettings): OpenServices {
     },
     acceptedIds,
     cachedGrains: async (id) => (await minions()).grains(id),
-    connectedIds: async () => [...((await connectedIds(config)) ?? [])],
+    connectedIds: () => connectedToCluster(config),
     fileServer: {
       envs: async (backends) => (await local.server()).envs(backends),
       list: async (saltenv, backends) => (await local.server()).list(saltenv, backends),

@@ -4,12 +4,14 @@ import type { Returner } from '../../author/returner.ts'
 import { systemClock } from '../../base/clock.ts'
 import { Disposer } from '../../base/disposer.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
+import { writeFileAtomic } from '../../base/files/atomic-file.ts'
 import { onceInAWhile } from '../../base/once-in-a-while.ts'
 import { SteadyTime } from '../../base/steady-time.ts'
 import { endsWithin } from '../../base/with-timeout.ts'
+import { connectedElsewhere } from '../../cache/connected.ts'
 import { MinionData } from '../../cache/minion-data.ts'
 import { MinionStarts } from '../../cache/minion-starts.ts'
-import { minionDataDirectory } from '../../config/cachedir.ts'
+import { connectedElsewhereFile, minionDataDirectory } from '../../config/cachedir.ts'
 import { type MasterConfig, masterNameOf } from '../../config/index.ts'
 import { jobSinks, openJobCache } from '../../jobs/open-job-cache.ts'
 import { Publications } from '../../jobs/publications.ts'
@@ -23,6 +25,7 @@ import { type ChildPart, type ChildStart, runChild } from '../supervision/child.
 import { logDamageTo } from '../supervision/directories.ts'
 import { replicatedFacts, replicatedStarts } from './minion-facts.ts'
 import { replicatedKeys } from './minion-keys.ts'
+import { replicatedPresence } from './presence.ts'
 import { Replica } from './replica.ts'
 import { sharedKey } from './shared-key.ts'
 import { type SharedStore, SharedValues } from './shared-values.ts'
@@ -62,6 +65,10 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
       log.error(messageOf(error))
     }
   }
+  const presence = replicatedPresence({
+    ...{ config, master, now, others: await connectedElsewhere(config) },
+    keep: (others) => writeFileAtomic(connectedElsewhereFile(config), JSON.stringify(others)),
+  })
   const replica = disposer.own(
     Replica.open(
       config.cachedir,
@@ -74,7 +81,7 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
           replicatedStarts(disposer.own(MinionStarts.open(directory, { onDamage }))),
           replicatedWaitingJobs({ jobs, publications, master, now }),
           ...(tokens ? [replicatedTokens(tokens)] : []),
-          ...(isShared ? [aes] : []),
+          ...(isShared ? [aes] : [presence]),
         ],
         log,
         now,
