@@ -1,0 +1,96 @@
+import { CommandExecutionError, fromRecordJson, jsonText } from 'salt-ts'
+import type { Tags } from 'yaml'
+import { fromMsgpack, msgpack, valueText } from '#internal'
+import { entriesOf, isMapping } from '../_values/traverse.ts'
+
+type Options = Readonly<Record<string, unknown>>
+
+interface Serializer {
+  readonly serialize: (value: unknown, options: Options) => unknown
+  readonly deserialize: (text: string, options: Options) => unknown
+}
+
+/** Find a serializer by name. @throws CommandExecutionError */
+export function serializerOf(name: string): Serializer {
+  const found = serializers.get(name)
+  if (found) return found
+  throw new CommandExecutionError(`Serializer '${name}' not found.`)
+}
+
+const serializers = new Map<string, Serializer>([
+  ['json', { serialize: jsonOf, deserialize: fromRecordJson }],
+  ['yaml', { serialize: yamlOf, deserialize: fromYaml }],
+  ['keyvalue', { serialize: keyvalueOf, deserialize: fromKeyvalue }],
+  ['msgpack', { serialize: msgpack, deserialize: (text) => fromMsgpack(Buffer.from(text, 'latin1')) }],
+])
+
+/** Takes `indent` and `sort_keys`, as Python's `json.dumps`. */
+function jsonOf(value: unknown, { indent, sort_keys }: Options): string {
+  return jsonText(value, {
+    ...(typeof indent === 'number' && { step: indent }),
+    ...(sort_keys === true && { order: sortedEntries }),
+  })
+}
+
+const sortedEntries = (map: unknown): [string, unknown][] =>
+  isMapping(map) ? entriesOf(map).sort(([a], [b]) => (a < b ? -1 : 1)) : []
+
+// As PyYAML does by default: sorted, and lists and maps without further ones inside on one line.
+async function yamlOf(value: unknown, { default_flow_style }: Options): Promise<string> {
+  const { Document, isCollection, isPair, visit } = await import('yaml')
+  const document = new Document(value, { version: '1.1', sortMapEntries: true, aliasDuplicateObjects: false })
+  const isScalarOnly = (items: readonly unknown[]) =>
+    !items.some((item) => isCollection(isPair(item) ? item.value : item))
+  visit(document, {
+    Collection(_, node) {
+      if (default_flow_style === true) node.flow = true
+      else if (default_flow_style !== false) node.flow = isScalarOnly(node.items)
+    },
+  })
+  return document
+    .toString({ singleQuote: true, indentSeq: false, lineWidth: 80, flowCollectionPadding: false })
+    .trimEnd()
+}
+
+async function fromYaml(text: string): Promise<unknown> {
+  const { parse } = await import('yaml')
+  const withoutDates = (tags: Tags): Tags =>
+    tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp')
+  return parse(text, { version: '1.1', customTags: withoutDates, logLevel: 'error' })
+}
+
+/** Takes `separator` and `line_ending`; `quoting: True` puts values into quotes. */
+function keyvalueOf(value: unknown, options: Options): string {
+  const { separator = '=', line_ending = '\n', quoting } = options
+  return pairsOf(value)
+    .map(([key, member]) => [key, quoting ? quoted(valueText(member)) : valueText(member)])
+    .map(([key, member]) => `${key}${separator}${member}`)
+    .join(String(line_ending))
+}
+
+function pairsOf(value: unknown): [string, unknown][] {
+  if (isMapping(value)) return entriesOf(value)
+  if (!Array.isArray(value)) throw new CommandExecutionError('Input validation failed. Iterable required.')
+  return value.map((pair) => {
+    if (Array.isArray(pair) && pair.length === 2) return [String(pair[0]), pair[1]]
+    throw new CommandExecutionError('keyvalue takes a map, or a list of pairs [key, value].')
+  })
+}
+
+/** Quote as Python's `shlex.quote` does. */
+const quoted = (text: string): string =>
+  text !== '' && /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`
+
+/** Takes `separator`; `quoting: False` removes quotes around values. */
+function fromKeyvalue(text: string, { separator = '=', quoting }: Options): Record<string, string> {
+  const between = String(separator)
+  const lines = text.split(/\r?\n/)
+  if (lines.at(-1) === '') lines.pop()
+  const pairs = lines.map((line, index) => {
+    const at = line.indexOf(between)
+    if (at < 0) throw new CommandExecutionError(`Line ${index + 1} has no '${between}' in it: ${line}`)
+    const value = line.slice(at + between.length)
+    return [line.slice(0, at), quoting === false ? value.replace(/^(["'])(.*)\1$/s, '$2') : value] as const
+  })
+  return Object.fromEntries(pairs)
+}

@@ -1,0 +1,223 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Context } from 'salt-ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as slsutil from '../../../modules/slsutil.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { call, fakeContext } from './context.ts'
+
+const below = { a: { b: 1, l: [1, 2] }, c: 2 }
+const over = { a: { d: 2, l: [2, 3] }, e: 1 }
+
+describe('Merging', () => {
+  test.each([
+    ['smart', { a: { b: 1, l: [2, 3], d: 2 }, c: 2, e: 1 }],
+    ['recurse', { a: { b: 1, l: [2, 3], d: 2 }, c: 2, e: 1 }],
+    ['none', { a: { b: 1, l: [2, 3], d: 2 }, c: 2, e: 1 }],
+    ['overwrite', { a: over.a, c: 2, e: 1 }],
+    ['aggregate', { a: over.a, c: 2, e: 1 }],
+    ['list', { a: [below.a, over.a], c: 2 }],
+  ])('with the strategy %s', async (strategy, merged) => {
+    expect(await call(slsutil.merge, { obj_a: below, obj_b: over, strategy })).toEqual(merged)
+  })
+
+  test('joins lists only if asked to', async () => {
+    const merged = { a: { b: 1, l: [1, 2, 3], d: 2 }, c: 2, e: 1 }
+    expect(await call(slsutil.merge, { obj_a: below, obj_b: over, merge_lists: true })).toEqual(merged)
+    expect(await call(slsutil.update, { dest: below, upd: over, merge_lists: true })).toEqual(merged)
+  })
+
+  test('by yamlex joins lists, and takes the other value where the kinds differ', async () => {
+    const renderer = 'jinja|yamlex'
+    expect(await call(slsutil.merge, { obj_a: [1, 2], obj_b: [2, 3], renderer })).toEqual([1, 2, 3])
+    expect(await call(slsutil.merge, { obj_a: [1, 2], obj_b: 'x', renderer })).toBe('x')
+  })
+
+  test('takes an unknown strategy for recurse, and says so', async () => {
+    const context = fakeContext()
+    const given = { obj_a: { a: 1 }, obj_b: { b: 2 }, strategy: 'best' }
+    expect(await call(slsutil.merge, given, context)).toEqual({ a: 1, b: 2 })
+    expect(context.lines).toEqual([
+      { level: 'warn', message: "Unknown merging strategy 'best', fallback to recurse" },
+    ])
+  })
+
+  test('merge_all goes from the first to the last', async () => {
+    expect(await call(slsutil.merge_all, { lst: [{ foo: 'Foo' }, { foo: 'Bar', a: 1 }] })).toEqual({
+      foo: 'Bar',
+      a: 1,
+    })
+  })
+
+  test('update merges the first level only, if not recursive', async () => {
+    const given = { dest: { foo: { a: 1 } }, upd: { foo: { b: 1 } } }
+    expect(await call(slsutil.update, given)).toEqual({ foo: { a: 1, b: 1 } })
+    expect(await call(slsutil.update, { ...given, recursive_update: false })).toEqual({ foo: { b: 1 } })
+  })
+
+  test('refuses what are no maps', async () => {
+    await expect(call(slsutil.update, { dest: 1, upd: {} })).rejects.toThrow('non-dict types')
+  })
+})
+
+describe('Serializers', () => {
+  const value = { b: 1, a: [1, { y: 'yes' }], t: 'a: b', z: null }
+  const there = (serializer: string, obj: unknown, mod_kwargs = {}) =>
+    call(slsutil.serialize, { serializer, obj, mod_kwargs })
+  const back = (serializer: string, stream_or_string: string, mod_kwargs = {}) =>
+    call(slsutil.deserialize, { serializer, stream_or_string, mod_kwargs })
+
+  test('json has the spacing of Python, and its options', async () => {
+    expect(await there('json', { b: 1, a: [1, 'ä'] })).toBe('{"b": 1, "a": [1, "ä"]}')
+    expect(await there('json', { b: 1, a: 2 }, { sort_keys: true, indent: 2 })).toBe(
+      '{\n  "a": 2,\n  "b": 1\n}',
+    )
+    expect(await back('json', '{"foo": "Foo!"}')).toEqual({ foo: 'Foo!' })
+  })
+
+  test('yaml is sorted, with the innermost collections on one line', async () => {
+    expect(await there('yaml', value)).toBe("a:\n- 1\n- {'y': 'yes'}\nb: 1\nt: 'a: b'\nz: null")
+    expect(await there('yaml', { a: 1 })).toBe('{a: 1}')
+    expect(await there('yaml', { a: [1] }, { default_flow_style: false })).toBe('a:\n- 1')
+    expect(await there('yaml', 'text')).toBe('text')
+  })
+
+  test('yaml is read as version 1.1, dates as text', async () => {
+    expect(await back('yaml', 'a: [1, 0644, yes, ~, 2020-01-02]')).toEqual({
+      a: [1, 420, true, null, '2020-01-02'],
+    })
+  })
+
+  test('keyvalue writes and reads lines', async () => {
+    expect(await there('keyvalue', { a: 'x y', b: 1 })).toBe('a=x y\nb=1')
+    expect(await there('keyvalue', [['a', "it's"]], { quoting: true, separator: ': ' })).toBe(`a: 'it'"'"'s'`)
+    expect(await back('keyvalue', 'a="x=y"\nb=1\n', { quoting: false })).toEqual({ a: 'x=y', b: '1' })
+    await expect(there('keyvalue', 'x')).rejects.toThrow('Input validation failed. Iterable required.')
+    await expect(back('keyvalue', 'a=1\nb')).rejects.toThrow("Line 2 has no '=' in it: b")
+  })
+
+  test('json and yaml come back as they were', async () => {
+    for (const name of ['json', 'yaml'])
+      expect(await back(name, (await there(name, value)) as string)).toEqual(value)
+    const bytes = (await there('msgpack', value)) as Uint8Array
+    expect(await back('msgpack', Buffer.from(bytes).toString('latin1'))).toEqual(value)
+  })
+
+  test('what cannot be read is an error that names the format', async () => {
+    await expect(back('json', '{')).rejects.toThrow('The text is no valid json: ')
+    await expect(back('yaml', 'a: [1,')).rejects.toThrow('The text is no valid yaml: ')
+    await expect(back('nope', '')).rejects.toThrow("Serializer 'nope' not found.")
+  })
+})
+
+describe('renderer', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await temporaryFolder('salt-ts-slsutil-')
+  })
+  afterAll(() => removeFolder(folder))
+
+  test('reads YAML and JSON, of a text or a file', async () => {
+    expect(await call(slsutil.renderer, { string: 'a: [1, 2]', default_renderer: 'yaml' })).toEqual({
+      a: [1, 2],
+    })
+    const path = join(folder, 'map.sls')
+    await writeFile(path, '#!json\n{"a": 1}')
+    const context = fakeContext({ call: (async () => path) as unknown as Context['call'] })
+    expect(await call(slsutil.renderer, { path }, context)).toEqual({ a: 1 })
+  })
+
+  test('refuses templates, and what is not one source', async () => {
+    await expect(call(slsutil.renderer, { string: 'a' })).rejects.toThrow(
+      "The renderer 'jinja|yaml' is not available: salt-ts has no template engine.",
+    )
+    await expect(call(slsutil.renderer)).rejects.toThrow('Must pass either path or string')
+    await expect(call(slsutil.renderer, { path: 'a', string: 'b' })).rejects.toThrow(
+      'Must not pass both path and string',
+    )
+    const context = fakeContext({ call: (async () => false) as unknown as Context['call'] })
+    await expect(call(slsutil.renderer, { path: 'salt://a' }, context)).rejects.toThrow(
+      'salt://a is not on the file server.',
+    )
+  })
+})
+
+describe('banner', () => {
+  test('is a box of comment lines', async () => {
+    expect(await call(slsutil.banner)).toBe(
+      [
+        '#'.repeat(72),
+        `#${' '.repeat(70)}#`,
+        '#              THIS FILE IS MANAGED BY SALT - DO NOT EDIT              #',
+        `#${' '.repeat(70)}#`,
+        '# The contents of this file are managed by Salt. Any changes to this   #',
+        '# file may be overwritten automatically and without warning.           #',
+        '#'.repeat(72),
+      ].join('\n'),
+    )
+  })
+
+  test('may be a block comment', async () => {
+    const style = { commentchar: ' *', borderchar: '*', blockstart: '/**', blockend: ' */', newline: true }
+    expect(await call(slsutil.banner, { ...style, width: 16, title: 'Abc', text: 'one two-four' })).toBe(
+      [
+        '/**',
+        ' ***************',
+        ' *             *',
+        ' *     Abc     *',
+        ' *             *',
+        ' * one two-    *',
+        ' * four        *',
+        ' ***************',
+        ' */',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('needs some width', async () => {
+    await expect(call(slsutil.banner, { width: 4 })).rejects.toThrow('Width is too small to render banner')
+  })
+})
+
+test('boolstr chooses as Python does', async () => {
+  const choose = (value: unknown) => call(slsutil.boolstr, { value, true: 'yes', false: 'no' })
+  for (const value of [true, 1, 'x', [0], { a: 1 }]) expect(await choose(value)).toBe('yes')
+  for (const value of [false, 0, '', [], {}, new Map(), null, Object(0)])
+    expect(await choose(value)).toBe('no')
+})
+
+describe('The state tree', () => {
+  const listed: Record<string, string[]> = {
+    'cp.list_master': ['top.sls', 'web/map.jinja', 'web/nginx/init.sls'],
+    'cp.list_master_dirs': ['web', 'web/nginx', 'web/nginx/files'],
+  }
+  let asked: string[]
+  const context = () => {
+    asked = []
+    const list = async (name: string) => {
+      asked.push(name)
+      return listed[name]
+    }
+    return fakeContext({ call: list as unknown as Context['call'] })
+  }
+
+  test('has files and folders', async () => {
+    const shared = context()
+    expect(await call(slsutil.file_exists, { path: 'web/map.jinja' }, shared)).toBe(true)
+    expect(await call(slsutil.file_exists, { path: 'web' }, shared)).toBe(false)
+    expect(await call(slsutil.dir_exists, { path: 'web' }, shared)).toBe(true)
+    expect(await call(slsutil.path_exists, { path: 'web' }, shared)).toBe(true)
+    expect(asked).toEqual(['cp.list_master', 'cp.list_master_dirs'])
+  })
+
+  test('is searched upwards', async () => {
+    const find = (startpath: string, filenames: string | string[]) =>
+      call(slsutil.findup, { startpath, filenames }, context())
+    expect(await find('web/nginx/files', 'map.jinja')).toBe('web/map.jinja')
+    expect(await find('web/nginx/', ['none', 'top.sls'])).toBe('top.sls')
+    expect(await find('', 'top.sls')).toBe('top.sls')
+    await expect(find('web', 'none')).rejects.toThrow('File pattern(s) not found in path ancestry')
+    await expect(find('mail', 'top.sls')).rejects.toThrow('Starting path not found in the state tree: mail')
+  })
+})
