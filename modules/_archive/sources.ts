@@ -1,0 +1,44 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fnmatch } from '#internal'
+
+/** Parse paths, a list or comma-separated text, and expand shell patterns in them, below `cwd` if they are relative. */
+export async function expandSources(given: unknown, cwd = '.'): Promise<string[]> {
+  const sources = namesOf(given)
+  return (
+    await Promise.all(sources.map((source) => (isPattern(source) ? glob(source, cwd) : [source])))
+  ).flat()
+}
+
+/** Parse names that users write as a list, or as comma-separated text. */
+export function namesOf(given: unknown): string[] {
+  if (given === undefined || given === null) return []
+  if (Array.isArray(given)) return given.map(String)
+  return String(given)
+    .split(',')
+    .map((name) => name.trim())
+}
+
+const isPattern = (text: string): boolean => /[*?[]/.test(text)
+
+async function glob(pattern: string, cwd: string): Promise<string[]> {
+  let found = [pattern.startsWith('/') ? '/' : '']
+  for (const step of pattern.split('/').filter(Boolean)) {
+    const next = await Promise.all(found.map((folder) => matches(folder, step, cwd)))
+    found = next.flat()
+  }
+  return found
+}
+
+async function matches(folder: string, step: string, cwd: string): Promise<string[]> {
+  const place = folder.startsWith('/') ? folder : join(cwd, folder)
+  if (!isPattern(step)) {
+    const isThere = await stat(join(place, step)).catch(() => undefined)
+    return isThere ? [join(folder, step)] : []
+  }
+  const names = await readdir(place).catch(() => [])
+  return names
+    .filter((name) => (step.startsWith('.') || !name.startsWith('.')) && fnmatch(name, step))
+    .sort()
+    .map((name) => join(folder, name))
+}
