@@ -108,6 +108,8 @@ test('extensions import only the author API, Node, their own libraries and files
 const sharedHelpers = new Set([
   'runners/config.ts imports modules/_config/mask.ts',
   'runners/config.ts imports modules/_values/traverse.ts',
+  'runners/http.ts imports modules/_http/params.ts',
+  'runners/http.ts imports modules/_http/request.ts',
   'runners/saltutil.ts imports modules/_saltutil/extensions.ts',
   'runners/saltutil.ts imports modules/_saltutil/sync.ts',
   'runners/test.ts imports modules/_config/mask.ts',

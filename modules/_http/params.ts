@@ -1,0 +1,20 @@
+import { p } from 'salt-ts'
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const
+const flag = (fallback: boolean) => p.default(p.boolean(), fallback)
+
+/** Parameters of a request, after its URL. */
+export const queryParams = {
+  method: p.default(p.enum(...METHODS), 'GET'),
+  params: p.optional(p.union(p.record(p.any()), p.string())),
+  data: p.optional(p.any()),
+  header_dict: p.optional(p.record(p.string())),
+  username: p.optional(p.string()),
+  password: p.secret(p.optional(p.string())),
+  status: flag(false),
+  headers: flag(false),
+  text: flag(true),
+  decode: flag(false),
+  timeout: p.default(p.number({ exclusiveMinimum: 0, maximum: 3600 }), 30),
+  max_body: p.default(p.integer({ minimum: 0 }), 10_485_760),
+}

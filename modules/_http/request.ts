@@ -1,0 +1,101 @@
+/** HTTP requests of the functions `http.*`, on minions and on masters. */
+import { CommandExecutionError } from 'salt-ts'
+import { bodyOf, decoded, readLimited } from './body.ts'
+
+export interface Limits {
+  /** Seconds. */
+  readonly timeout: number
+  readonly max_body: number
+  readonly signal: AbortSignal
+}
+
+export interface Answer {
+  readonly response: Response
+  readonly text: string
+}
+
+/** Send a request and read the answer. @throws CommandExecutionError if there is none, or if it is too long */
+export async function ask(
+  address: URL,
+  request: RequestInit,
+  { timeout, max_body, signal }: Limits,
+): Promise<Answer> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
+  try {
+    const response = await fetch(address, { ...request, signal: limit })
+    return { response, text: await readLimited(response, max_body) }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new CommandExecutionError(`${address.origin} did not answer: ${reasonOf(error, timeout)}`)
+  }
+}
+
+/** Return the cause behind fetch's own message, which is only "fetch failed". */
+function reasonOf(error: unknown, timeout: number): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'TimeoutError') return `no complete response within ${timeout} s`
+  return error.cause instanceof Error ? error.cause.message || String(error.cause) : error.message
+}
+
+/** Return the address of a request, with the parameters of its query. */
+export function addressOf(url: string, params: Readonly<Record<string, unknown>> | string | undefined): URL {
+  const address = URL.canParse(url) ? new URL(url) : undefined
+  if (!address || !/^https?:$/.test(address.protocol))
+    throw new CommandExecutionError(`'${url}' is not a URL that begins with http:// or https://.`)
+  if (address.username || address.password)
+    throw new CommandExecutionError(
+      'The URL has a user or a password in it, which logs would show. Use username= and password= instead.',
+    )
+  const entries = typeof params === 'string' ? new URLSearchParams(params) : Object.entries(params ?? {})
+  for (const [name, value] of entries) address.searchParams.append(name, String(value))
+  return address
+}
+
+interface Credentials {
+  readonly header_dict: Readonly<Record<string, string>> | undefined
+  readonly username: string | undefined
+  readonly password: string | undefined
+}
+
+function headersOf({ header_dict = {}, username, password = '' }: Credentials): Record<string, string> {
+  if (username === undefined) return { ...header_dict }
+  const login = Buffer.from(`${username}:${password}`).toString('base64')
+  return { ...header_dict, Authorization: `Basic ${login}` }
+}
+
+export interface Query extends Credentials {
+  readonly url: string
+  readonly method: string
+  readonly params: Readonly<Record<string, unknown>> | string | undefined
+  readonly data: unknown
+  readonly status: boolean
+  readonly headers: boolean
+  readonly text: boolean
+  readonly decode: boolean
+  readonly timeout: number
+  readonly max_body: number
+}
+
+export interface QueryResult {
+  readonly body?: string
+  readonly dict?: unknown
+  readonly status?: number
+  readonly headers?: Record<string, string>
+  /** For an HTTP status that says that the request failed. */
+  readonly error?: string
+}
+
+/** Send a request, and return those parts of the answer that were asked for. */
+export async function query(wanted: Query, signal: AbortSignal): Promise<QueryResult> {
+  const { url, method, timeout, max_body } = wanted
+  const address = addressOf(url, wanted.params)
+  const request = { method, headers: headersOf(wanted), ...bodyOf(wanted.data) }
+  const { response, text } = await ask(address, request, { timeout, max_body, signal })
+  return {
+    ...(wanted.text && { body: text }),
+    ...(wanted.decode && { dict: decoded(text) }),
+    ...(wanted.status && { status: response.status }),
+    ...(wanted.headers && { headers: Object.fromEntries(response.headers) }),
+    ...(!response.ok && { error: `HTTP ${response.status}: ${response.statusText}` }),
+  }
+}
