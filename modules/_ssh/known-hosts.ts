@@ -1,0 +1,129 @@
+/** The keys of hosts to which users log in. */
+import { stat } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import { CommandNotFoundError, type Context } from 'salt-ts'
+import { findUser, type User } from '../_cmd/users.ts'
+import { which } from '../_cmd/which.ts'
+import { fingerprintOf } from './keys.ts'
+import { readText, writeOwned } from './places.ts'
+
+export interface HostEntry {
+  readonly hostname: string
+  readonly key: string
+  readonly enc: string
+  readonly fingerprint?: string
+}
+export interface HostProblem {
+  readonly status: 'error'
+  readonly error: string
+}
+interface HostsFile {
+  readonly path: string
+  readonly user: User | undefined
+}
+
+const DEFAULT_PORT = 22
+
+export const problem = (error: string): HostProblem => ({ status: 'error', error })
+
+export const isProblem = (found: object | null): found is HostProblem =>
+  found !== null && 'status' in found && found.status === 'error'
+
+/** Find the file: that of a user, or that of the host. */
+export async function hostsFile(
+  name: string | undefined,
+  config: string | undefined,
+): Promise<HostsFile | HostProblem> {
+  const file = config ?? (name ? '.ssh/known_hosts' : '/etc/ssh/ssh_known_hosts')
+  const user = name ? await findUser(name) : undefined
+  if (name && !user) return problem(`User ${name} does not exist`)
+  if (isAbsolute(file)) return { path: file, user }
+  return user ? { path: join(user.home, file), user } : problem('Cannot determine absolute path to file.')
+}
+
+/** Write a host as ssh does: the port is shown if it is not the usual one. */
+export const hostName = (hostname: string, port: number | undefined): string =>
+  port === undefined || port === DEFAULT_PORT ? hostname : `[${hostname}]:${port}`
+
+/** Run a program of OpenSSH and return the lines of its stdout, whatever its return code. */
+export async function runSsh(words: readonly string[], context: Context): Promise<string[]> {
+  const [program = ''] = words
+  if ((await which(program)) === null)
+    throw new CommandNotFoundError(`The '${program}' binary was not found in $PATH.`)
+  const given = { cmd: [...words], python_shell: false, ignore_retcode: true }
+  const { stdout } = await context.call('cmd.run_all', given)
+  return stdout === '' ? [] : stdout.split(/\r?\n/)
+}
+
+/** Find the entries of a host in a file, also in hashed lines. */
+export async function entriesOf(
+  path: string,
+  hostname: string,
+  port: number | undefined,
+  hash: string | undefined,
+  context: Context,
+): Promise<HostEntry[]> {
+  const words = ['ssh-keygen', '-F', hostName(hostname, port), '-f', path]
+  return readEntries(await runSsh(words, context), hash)
+}
+
+/** Ask a host for its keys. */
+export async function scanHost(
+  hostname: string,
+  how: { enc?: string | undefined; port?: number | undefined; isHashed: boolean; timeout: number },
+  hash: string | undefined,
+  context: Context,
+): Promise<HostEntry[]> {
+  const words = [
+    ...['ssh-keyscan', ...(how.port === undefined ? [] : ['-p', String(how.port)])],
+    ...[...(how.enc === undefined ? [] : ['-t', how.enc]), ...(how.isHashed ? ['-H'] : [])],
+    ...['-T', String(how.timeout), hostname],
+  ]
+  return readEntries(await runSsh(words, context), hash)
+}
+
+export function readEntries(lines: readonly string[], hash: string | undefined): HostEntry[] {
+  return lines.flatMap((line) => {
+    const [hostname, enc, key, ...more] = line.trim().split(/\s+/)
+    if (!hostname || hostname.startsWith('#') || !enc || !key || more.length > 0) return []
+    const fingerprint = fingerprintOf(key, hash)
+    return fingerprint === undefined ? [] : [{ hostname, key, enc, fingerprint }]
+  })
+}
+
+/** Replace the entries of a host, those of one type of keys if `enc` is given, by others. */
+export async function replaceEntries(
+  { path, user }: HostsFile,
+  hostname: string,
+  port: number | undefined,
+  enc: string | undefined,
+  entries: readonly HostEntry[],
+  context: Context,
+): Promise<void> {
+  const text = (await readText(path)) ?? ''
+  const old = text === '' ? new Set() : await linesOfHost(path, hostName(hostname, port), enc, context)
+  const kept = text.split('\n').filter((_, at) => !old.has(at + 1))
+  if (kept.at(-1) === '') kept.pop()
+  const fresh = entries.map(({ hostname, enc, key }) => `${hostname} ${enc} ${key}`)
+  await writeOwned(path, `${[...kept, ...fresh].join('\n')}\n`, user)
+}
+
+/** Return the numbers of the lines that are about a host. */
+async function linesOfHost(
+  path: string,
+  name: string,
+  enc: string | undefined,
+  context: Context,
+): Promise<Set<number>> {
+  const found = new Set<number>()
+  let number = 0
+  for (const line of await runSsh(['ssh-keygen', '-F', name, '-f', path], context)) {
+    const [, at] = /^#.*\bline (\d+)/.exec(line) ?? []
+    if (at !== undefined) number = Number(at)
+    else if (enc === undefined || line.split(/\s+/).at(-2) === enc) found.add(number)
+  }
+  return found
+}
+
+export const isFile = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => undefined))?.isFile() ?? false
