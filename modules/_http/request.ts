@@ -81,7 +81,7 @@ export interface QueryResult {
   readonly dict?: unknown
   readonly status?: number
   readonly headers?: Record<string, string>
-  /** For an HTTP status that says that the request failed. */
+  /** Why the request failed. */
   readonly error?: string
 }
 

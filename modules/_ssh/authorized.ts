@@ -18,7 +18,7 @@ export async function keysOf({ user, config, fingerprint_hash_type }: Where): Pr
 }
 
 /** Read the keys in a file; undefined if there is none. */
-export async function keysIn(path: string, hash: string | undefined): Promise<ListedKeys | undefined> {
+async function keysIn(path: string, hash: string | undefined): Promise<ListedKeys | undefined> {
   const text = await readText(path)
   if (text === undefined) return undefined
   const keys: ListedKeys = {}

@@ -82,7 +82,7 @@ export async function scanHost(
   return readEntries(await runSsh(words, context), hash)
 }
 
-export function readEntries(lines: readonly string[], hash: string | undefined): HostEntry[] {
+function readEntries(lines: readonly string[], hash: string | undefined): HostEntry[] {
   return lines.flatMap((line) => {
     const [hostname, enc, key, ...more] = line.trim().split(/\s+/)
     if (!hostname || hostname.startsWith('#') || !enc || !key || more.length > 0) return []

@@ -77,7 +77,7 @@ export async function publicKeyOf(given: string, passphrase: string | undefined)
 }
 
 /** Time in UTC, as `2026-01-31 12:00:00`. */
-export const timeText = (time: string): string => new Date(time).toISOString().slice(0, 19).replace('T', ' ')
+const timeText = (time: string): string => new Date(time).toISOString().slice(0, 19).replace('T', ' ')
 
 /** Write hexadecimal digits in pairs. */
 export function pairs(digits: string): string {

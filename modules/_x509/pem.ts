@@ -5,7 +5,7 @@ const ENTRY =
   /\s*-----BEGIN ([A-Z0-9 ]+)-----\s+(?:(Proc-Type: 4,ENCRYPTED)\s*)?(?:(DEK-Info: [A-Z0-9-]+,[0-9A-F]+)\s*)?([A-Za-z0-9+/=\s]+?)\s+-----END \1-----\s*/
 
 /** Return the content of a file, or the text itself if it is no path. */
-export async function textOrFile(given: string): Promise<string> {
+async function textOrFile(given: string): Promise<string> {
   const isPath = !given.includes('\n') && (await stat(given).catch(() => undefined))?.isFile()
   return isPath ? readFile(given, 'utf8') : given
 }

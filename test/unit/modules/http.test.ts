@@ -27,11 +27,11 @@ describe('http.query', () => {
     })
   })
 
-  test('reports a failure of the server, and fails without an answer', async () => {
+  test('reports a failure of the server, or that none answers', async () => {
     const url = await serve(() => ({ status: 503, text: 'busy' }))
     expect(await call(http.query, { url })).toEqual({ body: 'busy', error: 'HTTP 503: Service Unavailable' })
     await server?.close()
-    await expect(call(http.query, { url })).rejects.toThrow('did not answer')
+    expect(await call(http.query, { url })).toEqual({ error: expect.stringContaining('did not answer') })
     await expect(call(http.query, { url: 'ftp://x' })).rejects.toThrow("'ftp://x' is not a URL")
   })
 })
@@ -45,14 +45,16 @@ describe('http.wait_for_successful_query', () => {
     expect(await call(http.wait_for_successful_query, { url, ...soon })).toEqual({ body: '3' })
   })
 
-  test('returns the last answer when the time is over, or fails if there is none', async () => {
+  test('returns the last answer when the time is over, or that there is none', async () => {
     const url = await serve(() => ({ status: 500 }))
     const given = { url, wait_for: 0, ...soon }
     expect(await call(http.wait_for_successful_query, given)).toMatchObject({
       error: 'HTTP 500: Internal Server Error',
     })
     await server?.close()
-    await expect(call(http.wait_for_successful_query, given)).rejects.toThrow('did not answer')
+    expect(await call(http.wait_for_successful_query, given)).toEqual({
+      error: expect.stringContaining('did not answer'),
+    })
   })
 
   test('ends with its job', async () => {
