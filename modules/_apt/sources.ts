@@ -1,0 +1,190 @@
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CommandExecutionError, type Context } from 'salt-ts'
+import { replaceFile } from '#internal'
+import { readApt } from './command.ts'
+
+/** A repository that apt reads packages from. */
+export interface Source {
+  readonly type: string
+  /** Options in brackets as they are written, such as `arch=amd64`. */
+  readonly options: readonly string[]
+  readonly uri: string
+  readonly dist: string
+  readonly comps: readonly string[]
+  readonly disabled: boolean
+  readonly comment: string
+}
+
+/** A line of a file of sources; one that is a comment or cannot be parsed has no source. */
+export interface SourceLine {
+  readonly file: string
+  readonly text: string
+  readonly source?: Source
+}
+
+/** A repository as functions return it. */
+export interface Repo {
+  readonly file: string
+  readonly comps: readonly string[]
+  readonly disabled: boolean
+  readonly dist: string
+  readonly type: string
+  readonly uri: string
+  readonly line: string
+  readonly architectures: readonly string[]
+  readonly signedby: string
+}
+
+/** Where apt is configured to find its sources. */
+export interface SourcePaths {
+  /** `/etc/apt/sources.list` */
+  readonly list: string
+  /** `/etc/apt/sources.list.d` */
+  readonly parts: string
+}
+
+/** Ask apt for the places of its sources. */
+export async function sourcePaths(context: Context): Promise<SourcePaths> {
+  const words = ['apt-config', 'shell', 'LIST', 'Dir::Etc::sourcelist/f', 'PARTS', 'Dir::Etc::sourceparts/d']
+  const { stdout } = await readApt(words, context)
+  const value = (name: string) => new RegExp(`^${name}='(.*?)/?'$`, 'm').exec(stdout)?.[1]
+  return {
+    list: value('LIST') ?? '/etc/apt/sources.list',
+    parts: value('PARTS') ?? '/etc/apt/sources.list.d',
+  }
+}
+
+/** Read all lines of the files in the format of one line for each source. */
+export async function readLines(paths: SourcePaths): Promise<SourceLine[]> {
+  const files = [paths.list, ...(await filesIn(paths.parts, '.list'))]
+  const lines = await Promise.all(
+    files.map(async (file) => ((await read(file)) ?? '').split('\n').map((text) => ({ file, text }))),
+  )
+  return lines
+    .flatMap((found) => (found.at(-1)?.text === '' ? found.slice(0, -1) : found))
+    .map((line) => ({ ...line, ...sourceOf(line.text) }))
+}
+
+/** List the repositories of all files, those in the deb822 format too. */
+export async function listRepos(context: Context): Promise<Repo[]> {
+  const paths = await sourcePaths(context)
+  const lines = (await readLines(paths)).flatMap(({ file, text, source }) =>
+    source ? [repoOf(file, text.trim(), source)] : [],
+  )
+  return [...lines, ...(await listStanzas(paths))]
+}
+
+/** List the repositories in files of the deb822 format (sources.list(5)). */
+export async function listStanzas(paths: SourcePaths): Promise<Repo[]> {
+  const files = await filesIn(paths.parts, '.sources')
+  const repos = await Promise.all(files.map(async (file) => stanzasOf((await read(file)) ?? '', file)))
+  return repos.flat()
+}
+
+export function repoOf(file: string, line: string, source: Source): Repo {
+  const { comps, disabled, dist, type, uri } = source
+  return { file, comps, disabled, dist, type, uri, line, ...optionsOf(source) }
+}
+
+/** The architectures and the key file of a source. */
+export function optionsOf({ options }: Source): { architectures: string[]; signedby: string } {
+  const value = (name: string) =>
+    options.find((option) => option.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
+  return { architectures: value('arch').split(',').filter(Boolean), signedby: value('signed-by') }
+}
+
+const LINE =
+  /^\s*(#?)[\s#]*(deb|deb-src|rpm|rpm-src)\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+([^\s#]+)([^#]*)(?:#(.*))?$/
+
+/** Parse a line of a file of sources. Undefined if it defines none. */
+export function parseSource(text: string): Source | undefined {
+  const [, hash, type, options = '', uri, dist, comps = '', comment = ''] = LINE.exec(text) ?? []
+  if (type === undefined || uri === undefined || dist === undefined || !/^[\w+.-]+:/.test(uri))
+    return undefined
+  return {
+    type,
+    options: wordsOf(options),
+    uri,
+    dist,
+    comps: wordsOf(comps),
+    disabled: hash === '#',
+    comment: comment.trim(),
+  }
+}
+
+function sourceOf(text: string): { source?: Source } {
+  const source = parseSource(text)
+  return source ? { source } : {}
+}
+
+/** Write a source as a line. */
+export function formatSource(source: Source): string {
+  const { type, options, uri, dist, comps, disabled, comment } = source
+  const bracket = options.length > 0 ? [`[${options.join(' ')}]`] : []
+  const words = [...(disabled ? ['#'] : []), type, ...bracket, uri, dist, ...comps]
+  return [...words, ...(comment ? [`# ${comment}`] : [])].join(' ')
+}
+
+/**
+ * Write the lines of files. A file without lines is removed if it is one of the folder of parts. Returns the files that
+ * were removed.
+ */
+export async function writeLines(
+  files: Iterable<string>,
+  lines: readonly SourceLine[],
+  paths: SourcePaths,
+): Promise<string[]> {
+  const removed: string[] = []
+  for (const file of files) {
+    const texts = lines.filter((line) => line.file === file).map(({ text }) => `${text}\n`)
+    if (texts.length === 0 && file.startsWith(`${paths.parts}/`)) {
+      await rm(file, { force: true })
+      removed.push(file)
+    } else await replaceFile(file, texts.join(''))
+  }
+  return removed
+}
+
+// A field of several lines continues with blanks; a key can be written out in one.
+function stanzasOf(text: string, file: string): Repo[] {
+  const plain = text.replace(/^#.*\n?/gm, '')
+  return plain.split(/\n\s*\n/).flatMap((stanza) => {
+    const fields = new Map(
+      [...stanza.matchAll(/^([\w-]+):[ \t]*(.*(?:\n[ \t].*)*)/gm)].map(([, key = '', value = '']) => [
+        key.toLowerCase(),
+        value.trim(),
+      ]),
+    )
+    const list = (key: string) => wordsOf(fields.get(key) ?? '')
+    const repo = {
+      file,
+      comps: list('components'),
+      disabled: /^(no|false|0|off)$/i.test(fields.get('enabled') ?? ''),
+      line: stanza.trim(),
+      architectures: list('architectures'),
+      signedby: fields.get('signed-by') ?? '',
+    }
+    return list('types').flatMap((type) =>
+      list('uris').flatMap((uri) => list('suites').map((dist) => ({ ...repo, type, uri, dist }))),
+    )
+  })
+}
+
+const wordsOf = (text: string): string[] => text.split(/\s+/).filter(Boolean)
+
+async function filesIn(folder: string, ending: string): Promise<string[]> {
+  const exists = await stat(folder).catch(() => undefined)
+  const names = exists ? await readdir(folder) : []
+  return names
+    .filter((name) => name.endsWith(ending))
+    .sort()
+    .map((name) => join(folder, name))
+}
+
+async function read(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return undefined
+    throw new CommandExecutionError(`The file of sources ${file} cannot be read: ${cause.code}`)
+  })
+}
