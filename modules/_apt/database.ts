@@ -42,10 +42,11 @@ export async function packageInfos(
   const infos: Record<string, PackageInfo> = {}
   for (const record of stdout.split(PACKAGE_END).filter((text) => text.trim() !== '')) {
     const values = record.split(FIELD_END)
-    const fields = Object.keys(FIELDS).map((key, index) => [key, values[index] ?? ''])
+    const fields = Object.keys(FIELDS).map((key, index) => [key, (values[index] ?? '').trim()])
     const info: PackageInfo = Object.fromEntries(
       fields.filter(([key, value]) => value !== '' || key === 'description'),
     )
+    if (info.description !== undefined) info.description += '\n'
     if (info.package) infos[info.package] = await withDates(info.package, info)
   }
   return infos
