@@ -98,7 +98,9 @@ describe('Reading the database of dpkg', () => {
       none: { result: false, comment: 'Package none does not have a state.' },
     })
     expect(await ask(pkg.get_selections, { state: 'hold' })).toEqual({ hold: ['shop'] })
-    await expect(async () => ask(pkg.hold)).rejects.toThrow('One of name, pkgs, or sources must be specified.')
+    await expect(async () => ask(pkg.hold)).rejects.toThrow(
+      'One of name, pkgs, or sources must be specified.',
+    )
   })
 })
 
