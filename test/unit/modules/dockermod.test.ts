@@ -1,0 +1,63 @@
+import { createServer, type Server } from 'node:http'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import * as docker from '../../../modules/dockermod.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { type AnyFn, call, fakeContext } from './context.ts'
+
+let folder: string
+let server: Server
+let running: boolean
+let asked: string[]
+
+beforeEach(async () => {
+  folder = await temporaryFolder('salt-ts-docker-')
+  running = true
+  asked = []
+  server = createServer(({ method, url = '' }, response) => {
+    asked.push(`${method} ${url}`)
+    if (method === 'POST') running = !url.includes('/stop')
+    if (url === '/_ping') return response.end('OK')
+    if (url.startsWith('/containers/json')) {
+      return response.end(JSON.stringify([{ Id: 'abc', Created: 5, Names: ['/web'], Image: 'nginx' }]))
+    }
+    if (url.startsWith('/containers/web'))
+      return response.end(JSON.stringify({ State: { Running: running } }))
+    response.writeHead(404)
+    return response.end(JSON.stringify({ message: 'No such container: none' }))
+  })
+  await new Promise<void>((resolve) => server.listen(join(folder, 'docker.sock'), resolve))
+})
+afterEach(async () => {
+  await new Promise((resolve) => server.close(resolve))
+  await removeFolder(folder)
+})
+
+const ask = (fn: AnyFn, given: Record<string, unknown> = {}, socket = 'docker.sock') =>
+  call(fn, given, fakeContext({ opts: { 'docker.url': `unix://${folder}/${socket}` } }))
+
+test('asks Docker through its socket (recorded)', async () => {
+  expect(await ask(docker.ping)).toBe(true)
+  expect(await ask(docker.ps)).toEqual({ abc: { Time_Created_Epoch: 5, Names: ['/web'], Image: 'nginx' } })
+})
+
+test('stops and starts a container, and says if there is nothing to do (recorded)', async () => {
+  expect(await ask(docker.start, { name: 'web' })).toMatchObject({
+    result: false,
+    comment: "Container 'web' already running",
+  })
+  expect(await ask(docker.stop, { name: 'web' })).toEqual({
+    result: true,
+    state: { old: 'running', new: 'stopped' },
+  })
+  expect(asked).toContain('POST /containers/web/stop?t=10')
+  expect(await ask(docker.start, { name: 'web' })).toMatchObject({ result: true })
+})
+
+test('passes on what Docker says, and says if it is not there', async () => {
+  await expect(ask(docker.inspect_container, { name: 'none' })).rejects.toThrow(
+    'Error 404: No such container: none',
+  )
+  await expect(ask(docker.rm, { name: 'web' })).rejects.toThrow('is running, use force=True')
+  await expect(ask(docker.ping, {}, 'no.sock')).rejects.toThrow(/cannot be reached at .*no\.sock: ENOENT/)
+})
