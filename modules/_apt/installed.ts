@@ -35,7 +35,7 @@ export function listAgain(which: Which, context: Context): Promise<Versions> {
   return listInstalled(which, context)
 }
 
-export const joined = (listed: Listed): Versions =>
+const joined = (listed: Listed): Versions =>
   Object.fromEntries(Object.entries(listed).map(([name, versions]) => [name, versions.join(',')]))
 
 async function knownPackages(context: Context, useContext: boolean): Promise<Known> {

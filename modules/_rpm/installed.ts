@@ -4,7 +4,7 @@ import { runProgram } from '../_pkg/program.ts'
 import { compareRpmVersions } from '../_pkg/rpm-version.ts'
 
 /** An installed version of a package. */
-export interface Installed {
+interface Installed {
   readonly epoch: string | null
   readonly version: string
   readonly release: string
@@ -17,7 +17,7 @@ const FORMAT = `${FIELDS.map((name) => `%{${name}}`).join('_|-')}\\n`
 const ARCHES_32 = ['i386', 'i486', 'i586', 'i686', 'athlon', 'geode']
 
 /** Read the database of rpm: the installed versions by package, the earliest first. */
-export async function readInstalled(context: Context): Promise<Record<string, Installed[]>> {
+async function readInstalled(context: Context): Promise<Record<string, Installed[]>> {
   const { retcode, stdout, stderr } = await runProgram(['rpm', '-qa', '--queryformat', FORMAT], context)
   if (retcode !== 0) throw new CommandExecutionError(`The packages cannot be listed: ${stderr || stdout}`)
   const found: Record<string, Installed[]> = {}
@@ -37,7 +37,7 @@ export async function readInstalled(context: Context): Promise<Record<string, In
 }
 
 /** Return a version as `epoch:version-release`, the epoch only if there is one. */
-export const fullVersion = ({ epoch, version, release }: Installed): string =>
+const fullVersion = ({ epoch, version, release }: Installed): string =>
   `${epoch === null ? '' : `${epoch}:`}${version}${release ? `-${release}` : ''}`
 
 /** Return the name of a package; one of another architecture than that of this system has its architecture in it. */
