@@ -10,6 +10,8 @@ export interface Translated {
   readonly branches: number
   /** Whether a group that contains a choice is repeated, or a back reference occurs: the work may be exponential. */
   readonly nested: boolean
+  /** Names of the groups in the order of their numbers, empty for those without a name. */
+  readonly groups: readonly string[]
 }
 
 interface Classes {
@@ -107,6 +109,7 @@ class Translation {
       repetitions: this.#repetitions,
       branches: this.#branches,
       nested: this.#nested,
+      groups: this.#groups,
     }
   }
 

@@ -1,0 +1,120 @@
+/** Searches and replaces in whole texts with regular expressions of Python's dialect, as `re.search` and `re.subn` do. */
+import { createContext, Script } from 'node:vm'
+import { invalidPatternError, translate } from './python-regexp-syntax.ts'
+
+const DEADLINE_MS = 10_000
+
+export interface PythonSearch {
+  /** Whether the pattern matches anywhere in the text, as `re.search`. */
+  found(text: string): boolean
+  /** Whether the text begins with a match, as `re.match`. */
+  begins(text: string): boolean
+  /**
+   * Replace the first `count` matches (0: all), as `re.subn`. In the replacement `\1`, `\g<name>` and escapes such as `\n` have
+   * Python's meaning, unless it is `literal`.
+   */
+  replace(
+    text: string,
+    replacement: string,
+    options?: { readonly count?: number; readonly literal?: boolean },
+  ): { readonly text: string; readonly replaced: number }
+}
+
+/**
+ * Compile a pattern for searching. `flags` are letters of Python's inline flags: `i`, `m`, `s`, `x`, `a`.
+ * @throws SaltError TARGET_INVALID with the reason and position
+ */
+export function pythonSearch(pattern: string, flags = ''): PythonSearch {
+  const { expression, groups } = translate(flags === '' ? pattern : `(?${flags})${pattern}`, false)
+  const once = expression.flags.replace('y', '')
+  const anywhere = new RegExp(expression.source, once)
+  return {
+    found: (text) => inTime(pattern, () => anywhere.test(text)),
+    begins: (text) =>
+      inTime(pattern, () => {
+        expression.lastIndex = 0
+        return expression.test(text)
+      }),
+    replace(text, replacement, { count = 0, literal = false } = {}) {
+      const fill = literal ? () => replacement : template(replacement, groups)
+      const every = new RegExp(expression.source, `${once}g`)
+      return inTime(pattern, () => replaceMatches(text, every, fill, count))
+    },
+  }
+}
+
+type Fill = (match: RegExpExecArray) => string
+
+function replaceMatches(text: string, every: RegExp, fill: Fill, count: number) {
+  let replaced = 0
+  let from = 0
+  let result = ''
+  for (const match of text.matchAll(every)) {
+    if (count > 0 && replaced === count) break
+    result += text.slice(from, match.index) + fill(match)
+    from = match.index + match[0].length
+    replaced++
+  }
+  return { text: result + text.slice(from), replaced }
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  '\\': '\\',
+}
+
+/** Parse a replacement into a function of the match. */
+function template(replacement: string, groups: readonly string[]): Fill {
+  const parts: (string | number)[] = []
+  let from = 0
+  for (const found of replacement.matchAll(
+    /\\(?:g<([^>]*)>|(0[0-7]{0,2}|[1-3][0-7]{2})|([1-9]\d?)|([\s\S]?))/g,
+  )) {
+    parts.push(replacement.slice(from, found.index))
+    from = found.index + found[0].length
+    const [whole, name, octal, number, other] = found
+    if (name !== undefined) parts.push(groupNumber(name, groups, replacement))
+    else if (octal !== undefined) parts.push(String.fromCharCode(Number.parseInt(octal, 8)))
+    else if (number !== undefined) parts.push(groupNumber(number, groups, replacement))
+    else if (Object.hasOwn(ESCAPES, other ?? '')) parts.push(ESCAPES[other as string] as string)
+    else if (/^[A-Za-z]?$/.test(other ?? ''))
+      throw invalidPatternError(replacement, `bad escape ${whole} in the replacement`)
+    else parts.push(whole)
+  }
+  parts.push(replacement.slice(from))
+  return (match) => parts.map((part) => (typeof part === 'string' ? part : groupText(match, part))).join('')
+}
+
+const groupText = (match: RegExpExecArray, number: number): string =>
+  (number === 0 ? match[0] : match.groups?.[`g${number}`]) ?? ''
+
+function groupNumber(name: string, groups: readonly string[], replacement: string): number {
+  const number = /^\d+$/.test(name) ? Number(name) : groups.indexOf(name) + 1 || -1
+  if (number >= 0 && number <= groups.length) return number
+  throw invalidPatternError(replacement, `invalid group reference ${name} in the replacement`)
+}
+
+/** Run a search, and interrupt it after {@link DEADLINE_MS}. */
+function inTime<T>(pattern: string, run: () => T): T {
+  const box: { run: () => void; result?: T } = Object.assign(Object.create(null), {
+    run: () => {
+      box.result = run()
+    },
+  })
+  try {
+    new Script('run()').runInContext(createContext(box), { timeout: DEADLINE_MS })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
+    throw invalidPatternError(
+      pattern,
+      `it takes longer than ${DEADLINE_MS / 1000} s; write it without nested repetition`,
+    )
+  }
+  return box.result as T
+}
