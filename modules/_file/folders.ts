@@ -1,0 +1,41 @@
+import { chmod, chown, mkdir } from 'node:fs/promises'
+import { dirname, normalize } from 'node:path'
+import { CommandExecutionError } from 'salt-ts'
+import { type Owner, ownerIds } from './owners.ts'
+import { absolute, attempt, exists, expandHome, isFolder } from './paths.ts'
+
+export interface Permissions {
+  readonly user?: Owner
+  readonly group?: Owner
+  readonly mode?: string | undefined
+}
+
+/** Make a folder and those above it that are missing, all with the owner and mode. */
+export async function makeFolders(given: string, { user, group, mode }: Permissions): Promise<void> {
+  const path = await absolute(
+    given,
+    `Recursive creation for path '${given}' would result in an infinite loop. Please use an absolute path.`,
+  )
+  const { uid, gid, unknown } = await ownerIds(user ?? '', group)
+  if (unknown !== '') throw new CommandExecutionError(unknown.trimEnd().replaceAll('\n', ', '))
+  for (const folder of await missingFolders(path)) {
+    await attempt(mkdir(folder))
+    await attempt(chown(folder, uid, gid))
+    if (mode !== undefined) await attempt(chmod(folder, Number.parseInt(mode, 8)))
+  }
+}
+
+async function missingFolders(path: string): Promise<string[]> {
+  if (await exists(path)) return []
+  return [...(await missingFolders(dirname(path))), normalize(path).replace(/(.)\/+$/, '$1')]
+}
+
+/** Make the folders above a path; returns Salt's sentence if there is nothing to do. */
+export async function makeParents(given: string, permissions: Permissions): Promise<string | null> {
+  const folder = normalize(dirname(await expandHome(given)))
+  const parent = given.endsWith('/') ? normalize((await expandHome(given)).replace(/\/+$/, '')) : folder
+  if (await isFolder(parent)) return `Directory '${parent}' already exists`
+  if (await exists(parent)) return `The path '${parent}' already exists and is not a directory`
+  await makeFolders(parent, permissions)
+  return null
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
+import { errorText } from './paths.ts'
+
+/** Hash types and the number of their hexadecimal digits, in Salt's order. */
+export const DIGITS: Readonly<Record<string, number>> = {
+  sha512: 128,
+  sha384: 96,
+  sha256: 64,
+  sha224: 56,
+  sha1: 40,
+  md5: 32,
+}
+
+const typeByLength = new Map(Object.entries(DIGITS).map(([type, digits]) => [digits, type]))
+const typesAndLengths = [...typeByLength]
+  .toSorted(([a], [b]) => a - b)
+  .map(([digits, type]) => `${type} (${digits})`)
+  .join(', ')
+
+/** Compute the digest of a file. */
+export async function digest(path: string, type: string): Promise<string> {
+  if (!Object.hasOwn(DIGITS, type)) throw new SaltInvocationError(`Invalid hash type: ${type}`)
+  const hash = createHash(type)
+  try {
+    for await (const piece of createReadStream(path)) hash.update(piece as Buffer)
+  } catch (error) {
+    throw new CommandExecutionError(errorText(error))
+  }
+  return hash.digest('hex')
+}
+
+/** Split a hash as `file.check_hash` takes it: `sha256:…`, `sha256=…`, or digits whose number tells the type. */
+export function splitHash(given: string): { readonly type: string; readonly sum: string } {
+  const separated = /^([^:=]*)[:=](.*)$/s.exec(given)
+  if (separated) return { type: separated[1] as string, sum: separated[2] as string }
+  const type = typeByLength.get(given.length)
+  if (type) return { type, sum: given }
+  throw new SaltInvocationError(
+    `Hash ${given} (length: ${given.length}) could not be matched to a supported hash type. The supported hash types and lengths are: ${typesAndLengths}`,
+  )
+}
+
+export interface SourceSum {
+  readonly hash_type: string
+  readonly hsum: string
+}
+
+const PROTOCOLS = ['salt', 'http', 'https', 'ftp', 'swift', 's3', 'file']
+
+export function invalidSourceHash(given: unknown): CommandExecutionError {
+  return new CommandExecutionError(
+    `Source hash ${given} format is invalid. The supported formats are: 1) a hash, 2) an expression in the format <hash_type>=<hash>, or 3) either a path to a local file containing hashes, or a URI of a remote hash file. Supported protocols for remote hash files are: ${PROTOCOLS.join(', ')}. The hash may also not be of a valid length, the following are supported hash types and lengths: ${typesAndLengths}.`,
+  )
+}
+
+/** Whether a source_hash names a file with hashes: an absolute path, or a URL. */
+export function namesHashFile(given: string): boolean {
+  if (given.startsWith('/')) return true
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(given)?.[1]?.toLowerCase()
+  if (scheme !== undefined && !PROTOCOLS.includes(scheme)) throw invalidSourceHash(given)
+  return scheme !== undefined
+}
+
+/** Read a hash that is written out: `sha256=…` or its digits. */
+export function readSourceHash(given: string): SourceSum {
+  const at = given.indexOf('=')
+  if (at < 0 && !/^[\da-f]+$/i.test(given)) throw invalidSourceHash(given)
+  const hsum = at < 0 ? given : given.slice(at + 1).trim()
+  const byLength = typeByLength.get(hsum.length)
+  const hash_type = at < 0 ? byLength : given.slice(0, at).trim()
+  if (hash_type === undefined) throw invalidSourceHash(given)
+  if (!Object.hasOwn(DIGITS, hash_type))
+    throw new CommandExecutionError(
+      `Invalid hash type '${hash_type}'. Supported hash types are: ${Object.keys(DIGITS).join(', ')}. Either remove the hash type and simply use '${hsum}' as the source_hash, or change the hash type to a supported type.`,
+    )
+  if (byLength === undefined) throw invalidSourceHash(given)
+  if (byLength !== hash_type)
+    throw new CommandExecutionError(
+      `Invalid length (${hsum.length}) for hash type '${hash_type}'. Either remove the hash type and simply use '${hsum}' as the source_hash, or change the hash type to '${byLength}'`,
+    )
+  return { hash_type, hsum: hsum.toLowerCase() }
+}

@@ -1,0 +1,89 @@
+import { lstat, readdir, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
+import { fnmatch } from '#internal'
+import { findUser } from '../_cmd/users.ts'
+
+/** Replace a leading `~` or `~user` by the home folder; a path of an unknown user stays as it is. */
+export async function expandHome(path: string): Promise<string> {
+  const [, name, rest = ''] = /^~([^/]*)(.*)$/s.exec(path) ?? []
+  if (name === undefined) return path
+  const home = name === '' ? (process.env.HOME ?? homedir()) : (await findUser(name))?.home
+  return home === undefined ? path : home.replace(/\/+$/, '') + rest
+}
+
+/** Expand the home folder of a path, and refuse it with `message` if it is not absolute. */
+export async function absolute(path: string, message: string): Promise<string> {
+  const expanded = await expandHome(path)
+  if (!expanded.startsWith('/')) throw new SaltInvocationError(message)
+  return expanded
+}
+
+export const statOf = (path: string) => stat(path).catch(() => undefined)
+export const lstatOf = (path: string) => lstat(path).catch(() => undefined)
+
+export const exists = async (path: string): Promise<boolean> => (await statOf(path)) !== undefined
+export const isFile = async (path: string): Promise<boolean> => (await statOf(path))?.isFile() ?? false
+export const isFolder = async (path: string): Promise<boolean> => (await statOf(path))?.isDirectory() ?? false
+export const isSymlink = async (path: string): Promise<boolean> =>
+  (await lstatOf(path))?.isSymbolicLink() ?? false
+
+const ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: 'No such file or directory',
+  EACCES: 'Permission denied',
+  EPERM: 'Operation not permitted',
+  EEXIST: 'File exists',
+  EISDIR: 'Is a directory',
+  ENOTDIR: 'Not a directory',
+  ENOTEMPTY: 'Directory not empty',
+  EXDEV: 'Invalid cross-device link',
+  EROFS: 'Read-only file system',
+  ENOSPC: 'No space left on device',
+  EINVAL: 'Invalid argument',
+  ELOOP: 'Too many levels of symbolic links',
+}
+
+/** Return the system's words for an error, such as `No such file or directory`. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return ERRORS[code ?? ''] ?? message
+}
+
+/** Return the error as Python writes it: `[Errno 2] No such file or directory: '/a'`. */
+export function errorText(error: unknown): string {
+  const { errno, path, dest } = error as NodeJS.ErrnoException & { dest?: string }
+  if (errno === undefined) return (error as Error).message
+  const files = path === undefined ? '' : `: '${path}'${dest === undefined ? '' : ` -> '${dest}'`}`
+  return `[Errno ${-errno}] ${reasonOf(error)}${files}`
+}
+
+/** Await an operation of the file system, and fail with the system's words. */
+export async function attempt<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).errno === undefined) throw error
+    throw new CommandExecutionError(errorText(error))
+  }
+}
+
+/** List the paths that a shell pattern matches, as Python's `glob.glob`: hidden names only if the pattern has the dot. */
+export async function glob(pattern: string): Promise<string[]> {
+  if (!/[*?[]/.test(pattern)) return (await lstatOf(pattern)) ? [pattern] : []
+  let found = [pattern.startsWith('/') ? '/' : '']
+  for (const part of pattern.split('/').filter((each) => each !== '')) {
+    const next = await Promise.all(found.map((folder) => matchesIn(folder, part)))
+    found = next.flat()
+  }
+  return found
+}
+
+async function matchesIn(folder: string, part: string): Promise<string[]> {
+  const place = (name: string) => (folder === '' ? name : join(folder, name))
+  if (!/[*?[]/.test(part)) return (await lstatOf(place(part))) ? [place(part)] : []
+  const names = await readdir(folder || '.').catch(() => [])
+  return names
+    .filter((name) => (part.startsWith('.') || !name.startsWith('.')) && fnmatch(name, part))
+    .map(place)
+}

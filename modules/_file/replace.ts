@@ -1,0 +1,78 @@
+import { readlink, rm, symlink } from 'node:fs/promises'
+import { SaltInvocationError } from 'salt-ts'
+import { pythonSearch } from '#internal'
+import { linesOf, unifiedDiff } from './diff.ts'
+import { flagLetters } from './flags.ts'
+import { exists, expandHome, isSymlink } from './paths.ts'
+import { realPath } from './stats.ts'
+import { keepCopy, readEditable, writeContent } from './text.ts'
+
+export interface ReplaceOptions {
+  readonly count: number
+  readonly flags: unknown
+  readonly append_if_not_found: boolean
+  readonly prepend_if_not_found: boolean
+  readonly not_found_content?: string | undefined
+  readonly backup: string | false
+  readonly dry_run: boolean
+  readonly show_changes: boolean
+  readonly ignore_if_missing: boolean
+  readonly preserve_inode: boolean
+  readonly backslash_literal: boolean
+}
+
+/** Bytes patterns of Python have the classes of ASCII. */
+const searchIn = (pattern: string, flags: unknown) => pythonSearch(pattern, `a${flagLetters(flags)}`)
+
+/** Find the file to edit behind symlinks; undefined if it is missing and that is no error. */
+async function editable(given: string, ignoreIfMissing: boolean): Promise<string | undefined> {
+  const path = await realPath(await expandHome(given))
+  if (await exists(path)) return path
+  if (ignoreIfMissing) return undefined
+  throw new SaltInvocationError(`File not found: ${path}`)
+}
+
+/** Whether a file contains a match of a pattern. */
+export async function searchFile(given: string, pattern: string, flags: unknown, ignoreIfMissing: boolean) {
+  const path = await editable(given, ignoreIfMissing)
+  if (path === undefined) return false
+  return searchIn(pattern, flags).found((await readEditable(path)).text)
+}
+
+/** Replace the matches of a pattern, and return the diff, or whether something changed. */
+export async function replaceInFile(given: string, pattern: string, repl: string, options: ReplaceOptions) {
+  const path = await editable(given, options.ignore_if_missing)
+  if (path === undefined) return false
+  if (options.append_if_not_found && options.prepend_if_not_found)
+    throw new SaltInvocationError('Only one of append and prepend_if_not_found is permitted')
+  const { text, encoding } = await readEditable(path)
+  const changed = edited(text, pattern, repl, options)
+  const diff = unifiedDiff(linesOf(text), linesOf(changed))
+  if (diff !== '' && !options.dry_run) {
+    if (options.backup) await keepBackup(given, path, options.backup)
+    await writeContent(path, changed, { encoding, keepLinks: options.preserve_inode })
+  }
+  return options.show_changes ? diff : diff !== ''
+}
+
+function edited(text: string, pattern: string, repl: string, options: ReplaceOptions): string {
+  const { count, flags, append_if_not_found, prepend_if_not_found, backslash_literal } = options
+  const result = searchIn(pattern, flags).replace(text, repl, { count, literal: backslash_literal })
+  if (result.replaced > 0 || !(append_if_not_found || prepend_if_not_found)) return result.text
+  const content = options.not_found_content || repl
+  if (searchIn(`^${escaped(content)}($|(?=\\r\\n))`, flags).found(text)) return result.text
+  if (prepend_if_not_found) return `${options.not_found_content ?? repl}\n${result.text}`
+  const gap = result.text === '' || result.text.endsWith('\n') ? '' : '\n'
+  return `${result.text}${gap}${options.not_found_content ?? repl}\n`
+}
+
+const escaped = (text: string): string => text.replace(/[^\w\s]|_/g, '\\$&').replace(/\\_/g, '_')
+
+/** Keep a copy beside the file, and beside a symlink by which it was named a symlink to the copy. */
+async function keepBackup(given: string, path: string, suffix: string): Promise<void> {
+  await keepCopy(path, `${path}${suffix}`)
+  const named = await expandHome(given)
+  if (!(await isSymlink(named))) return
+  await rm(`${named}${suffix}`, { force: true })
+  await symlink(`${await readlink(named)}${suffix}`, `${named}${suffix}`)
+}

@@ -1,0 +1,58 @@
+import type { Stats } from 'node:fs'
+import { lstat, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { CommandExecutionError } from 'salt-ts'
+import { digest } from './hashes.ts'
+import { groupName, userName } from './owners.ts'
+import { exists, expandHome } from './paths.ts'
+
+/** Return the permission bits of a file with four digits or more: `0644`. */
+export const modeText = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0')
+
+/** Normalize a mode as people write it (`644`, `0o644`, `'0644'`) to four digits; undefined stays. */
+export function normalMode(mode: string | number | null | undefined): string | undefined {
+  if (mode === null || mode === undefined) return undefined
+  return String(mode).replace(/^'|'$/g, '').replace('0o', '0').replace(/^0+/, '').padStart(4, '0')
+}
+
+/** What `file.stats` returns. */
+export async function statsOf(given: string, hashType: string | undefined, followSymlinks: boolean) {
+  const path = await expandHome(given)
+  const found = await (followSymlinks && (await exists(path)) ? stat(path) : lstat(path)).catch(() => {
+    throw new CommandExecutionError(`Path not found: ${path}`)
+  })
+  return {
+    inode: found.ino,
+    uid: found.uid,
+    gid: found.gid,
+    group: await groupName(found.gid),
+    user: await userName(found.uid),
+    atime: found.atimeMs / 1000,
+    mtime: found.mtimeMs / 1000,
+    ctime: found.ctimeMs / 1000,
+    size: found.size,
+    mode: modeText(found.mode),
+    ...(hashType && { sum: await digest(path, hashType) }),
+    type: typeOf(found),
+    target: await realPath(path),
+  }
+}
+
+function typeOf(found: Stats): string {
+  if (found.isDirectory()) return 'dir'
+  if (found.isCharacterDevice()) return 'char'
+  if (found.isBlockDevice()) return 'block'
+  if (found.isSymbolicLink()) return 'link'
+  if (found.isFIFO()) return 'pipe'
+  return found.isSocket() ? 'socket' : 'file'
+}
+
+/** Resolve symlinks as Python's `os.path.realpath`: what does not exist is kept as it is. */
+export async function realPath(path: string): Promise<string> {
+  const full = resolve(path)
+  try {
+    return await realpath(full)
+  } catch {
+    return full === '/' ? full : join(await realPath(dirname(full)), basename(full))
+  }
+}
