@@ -8,9 +8,12 @@ import * as fs from 'node:fs/promises'
 import * as posix from 'node:path'
 import { CommandExecutionError, fn, p, SaltInvocationError, type Virtual } from 'salt-ts'
 import { pythonSearch } from '#internal'
+import { listBackups, listFolderBackups, removeBackup, restore } from './_file/backups.ts'
 import { replaceBlock } from './_file/blockreplace.ts'
 import { commentLines } from './_file/comment-line.ts'
 import { copyPath, movePath } from './_file/copy.ts'
+import { linesOf, unifiedDiff } from './_file/diff.ts'
+import { findFiles } from './_file/find.ts'
 import { makeFolders, makeParents } from './_file/folders.ts'
 import { digest, splitHash } from './_file/hashes.ts'
 import { editLine } from './_file/line.ts'
@@ -735,3 +738,209 @@ export const normpath = fn({ path }, ({ path }) => posix.normalize(path).replace
  * @example salt '*' file.pardir
  */
 export const pardir = fn(() => '..')
+
+/**
+ * Find files, with the criteria and actions of find(1): name, iname, regex, iregex, type, owner, group, size, mtime, grep,
+ * mindepth, maxdepth, print, delete.
+ *
+ * @example salt '*' file.find / type=f name=\\*.bak size=+10m
+ * @example salt '*' file.find /var mtime=+30d size=+10m print=path,size,mtime
+ */
+export const find = fn(
+  { path, args: p.rest(p.string()), kwargs: p.keywords(p.any()) },
+  async ({ path, args, kwargs }, { signal }) => {
+    const action = args.includes('delete') ? { delete: 'f' } : args.includes('print') ? { print: 'path' } : {}
+    return findFiles(await paths.expandHome(path), { ...kwargs, ...action }, signal)
+  },
+)
+
+/**
+ * Return the unified diff of two files of the minion; empty if they are equal.
+ *
+ * @example salt '*' file.get_diff /home/fred/.vimrc /home/users/fred/.vimrc
+ */
+export const get_diff = fn(
+  { file1: path, file2: path, saltenv: text, show_filenames: flag(true), show_changes: flag(true) },
+  async ({ file1, file2, saltenv, show_filenames, show_changes }, { call }) => {
+    const names = await Promise.all(
+      [file1, file2].map(async (file) => {
+        const cached = await call('cp.cache_file', { path: file, ...(saltenv && { saltenv }) })
+        if (typeof cached === 'string' && cached !== '') return cached
+        throw new CommandExecutionError(`File ${file} not found`)
+      }),
+    )
+    const [before, after] = await Promise.all(names.map(async (name) => (await readText(name)).text))
+    if (before === after) return ''
+    if (!show_changes) return '<show_changes=False>'
+    return unifiedDiff(
+      linesOf(before ?? ''),
+      linesOf(after ?? ''),
+      show_filenames ? [file1, file2] : ['', ''],
+    )
+  },
+)
+
+/**
+ * Return the bytes that a file, or all files in a folder, take; a file with several names counts once.
+ *
+ * @example salt '*' file.diskusage /path/to/check
+ */
+export const diskusage = fn({ path }, async ({ path }, { signal }) => {
+  if (await paths.isFile(path)) return (await fs.stat(path)).size
+  const seen = new Map<number, number>()
+  const entries = await fs.readdir(path, { recursive: true, withFileTypes: true }).catch(() => [])
+  for (const entry of entries) {
+    signal.throwIfAborted()
+    const found = entry.isDirectory()
+      ? undefined
+      : await paths.statOf(posix.join(entry.parentPath, entry.name))
+    if (found && !found.isDirectory()) seen.set(found.ino, found.size)
+  }
+  return [...seen.values()].reduce((sum, size) => sum + size, 0)
+})
+
+/**
+ * True if a file is a block device.
+ *
+ * @example salt '*' file.is_blkdev /dev/sda
+ */
+export const is_blkdev = fn({ name: path }, async ({ name }) => {
+  return (await paths.statOf(await paths.expandHome(name)))?.isBlockDevice() ?? false
+})
+
+/**
+ * True if a file is a character device.
+ *
+ * @example salt '*' file.is_chrdev /dev/null
+ */
+export const is_chrdev = fn({ name: path }, async ({ name }) => {
+  return (await paths.statOf(await paths.expandHome(name)))?.isCharacterDevice() ?? false
+})
+
+/**
+ * True if a file is a named pipe.
+ *
+ * @example salt '*' file.is_fifo /dev/null
+ */
+export const is_fifo = fn({ name: path }, async ({ name }) => {
+  return (await paths.statOf(await paths.expandHome(name)))?.isFIFO() ?? false
+})
+
+const limit = p.optional(p.integer({ minimum: 0 }))
+
+/**
+ * List the backups of a file that `backup: minion` made, the newest first.
+ *
+ * @example salt '*' file.list_backups /foo/bar/baz.txt
+ */
+export const list_backups = fn({ path, limit }, ({ path, limit }, context) =>
+  listBackups(path, limit, context),
+)
+
+/**
+ * List the backups of all files of a folder.
+ *
+ * @example salt '*' file.list_backups_dir /foo/bar/
+ */
+export const list_backups_dir = fn({ path, limit }, ({ path, limit }, context) =>
+  listFolderBackups(path.endsWith('/') ? `${path}.` : path, limit, context),
+)
+
+/**
+ * Put a backup in place of a file; its number is that of file.list_backups.
+ *
+ * @example salt '*' file.restore_backup /foo/bar/baz.txt 0
+ */
+export const restore_backup = fn({ path, backup_id: p.any() }, ({ path, backup_id }, context) =>
+  restore(path, backup_id, context),
+)
+
+/**
+ * Delete a backup; its number is that of file.list_backups.
+ *
+ * @example salt '*' file.delete_backup /var/cache/salt/minion/file_backup/home/foo/bar/baz.txt 0
+ */
+export const delete_backup = fn({ path, backup_id: p.any() }, ({ path, backup_id }, context) =>
+  removeBackup(path, backup_id, context),
+)
+
+const editor = { path, before: p.string(), after: p.string(), limit: p.default(p.string(), '') }
+
+/** Escape a text for sed, whose separator is `/`. */
+const forSed = (given: string, escapeAll: boolean): string => {
+  const separated = given.replaceAll('/', '\\/')
+  return escapeAll ? separated.replace(/[\^.[$()|*+?{]/g, '\\$&') : separated
+}
+
+/**
+ * Edit a file with sed(1), and return what `cmd.run_all` returns; false if there is no such file.
+ *
+ * @example salt '*' file.sed /etc/httpd/httpd.conf 'LogLevel warn' 'LogLevel info'
+ */
+export const sed = fn(
+  {
+    ...editor,
+    backup: p.default(p.string(), '.bak'),
+    options: p.default(p.string(), '-r -e'),
+    flags: p.default(p.string(), 'g'),
+    escape_all: flag(false),
+    negate_match: flag(false),
+  },
+  async ({ path, before, after, limit, backup, options, flags, escape_all, negate_match }, { call }) => {
+    const file = await paths.expandHome(path)
+    if (!(await paths.exists(file))) return false
+    const [from, to, only] = [before, after, limit].map((given) => forSed(given, escape_all))
+    const script = `${only ? `/${only}/ ` : ''}${negate_match ? '!' : ''}s/${from}/${to}/${flags}`
+    const cmd = ['sed', `-i${backup}`, ...options.split(/\s+/).filter(Boolean), script, file]
+    return call('cmd.run_all', { cmd, python_shell: false })
+  },
+)
+
+/**
+ * True if sed(1) would find a pattern in a file.
+ *
+ * @example salt '*' file.sed_contains /etc/crontab 'mymaintenance.sh'
+ */
+export const sed_contains = fn(
+  { path, text: p.string(), limit: p.default(p.string(), ''), flags: p.default(p.string(), 'g') },
+  async ({ path, text, limit, flags }, { call }) => {
+    const file = await paths.expandHome(path)
+    if (!(await paths.exists(file))) return false
+    const script = `${limit ? `/${forSed(limit, false)}/ ` : ''}s/${forSed(text, false)}/$/p${flags}`
+    return Boolean(
+      await call('cmd.run', { cmd: ['sed', '-n', '-r', '-e', script, file], python_shell: false }),
+    )
+  },
+)
+
+/**
+ * Apply a patch with patch(1) to a file or folder, and return what `cmd.run_all` returns.
+ *
+ * @example salt '*' file.patch /opt/file.txt /tmp/file.txt.patch
+ */
+export const patch = fn(
+  { originalfile: path, patchfile: path, options: p.default(p.string(), ''), dry_run: flag(false) },
+  async ({ originalfile, patchfile, options, dry_run }, { call }) => {
+    const program = await call('cmd.which', ['patch'])
+    if (!program)
+      throw new CommandExecutionError(
+        "patch executable not found. Is the distribution's patch package installed?",
+      )
+    const given = options.split(/\s+/).filter(Boolean)
+    const has = (...starts: string[]) =>
+      given.some((option) => starts.some((start) => option.startsWith(start)))
+    const isFolder = await paths.isFolder(originalfile)
+    const cmd = [
+      program,
+      ...given,
+      ...(dry_run ? ['--dry-run'] : []),
+      ...(given.includes('-N') || given.includes('--forward') ? [] : ['--forward']),
+      ...(given.includes('-r') || has('--reject-file') ? [] : ['--reject-file=-']),
+      '-i',
+      patchfile,
+      ...(isFolder ? ['-d', originalfile] : [originalfile]),
+      ...(isFolder && !has('-p', '--strip=') ? ['--strip=0'] : []),
+    ]
+    return call('cmd.run_all', { cmd, python_shell: false })
+  },
+)

@@ -94,7 +94,7 @@ function opcodes(before: readonly string[], after: readonly string[]): Opcode[] 
 /** Return the equal stretches in order, adjacent ones joined. */
 function matchingBlocks(before: readonly string[], after: readonly string[]): Match[] {
   const anchors = anchorsOf(after)
-  const open = [[0, before.length, 0, after.length] as const]
+  const open: [number, number, number, number][] = [[0, before.length, 0, after.length]]
   const found: Match[] = []
   for (let next = open.pop(); next; next = open.pop()) {
     const [a1, a2, b1, b2] = next
