@@ -1,0 +1,354 @@
+import {
+  chmod,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
+import { join } from 'node:path'
+import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import * as file from '../../../modules/file.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { type AnyFn, call, fakeContext } from './context.ts'
+
+let folder: string
+let path: string
+const CONTENT = '# one\nport = 80\n  name = x\n#off = 1\nlast = é\n'
+
+beforeEach(async () => {
+  folder = await temporaryFolder('salt-ts-file-')
+  path = join(folder, 'a')
+  await writeFile(path, CONTENT)
+  await chmod(path, 0o640)
+})
+afterEach(() => removeFolder(folder))
+
+const ask = (fn: AnyFn, given: object, overrides: Partial<Context> = {}) =>
+  call(fn, given as Record<string, unknown>, fakeContext(overrides))
+const content = (name = 'a') => readFile(join(folder, name), 'utf8')
+const modeOf = async (name: string) => (await stat(join(folder, name))).mode & 0o7777
+
+describe('Facts', () => {
+  test('stats tells owner, mode, type and hash', async () => {
+    expect(await ask(file.stats, { path, hash_type: 'md5' })).toMatchObject({
+      uid: process.getuid?.(),
+      mode: '0640',
+      type: 'file',
+      size: Buffer.byteLength(CONTENT),
+      sum: await ask(file.get_hash, { path, form: 'md5' }),
+      target: path,
+    })
+    expect(await ask(file.stats, { path: '/dev/null' })).toMatchObject({ type: 'char', user: 'root' })
+    await expect(ask(file.stats, { path: join(folder, 'none') })).rejects.toThrow('Path not found: ')
+  })
+
+  test('a symlink is followed, unless it is asked for itself or leads nowhere', async () => {
+    await symlink('a', join(folder, 'link'))
+    await symlink('none', join(folder, 'lost'))
+    expect(await ask(file.stats, { path: join(folder, 'link') })).toMatchObject({ type: 'file' })
+    expect(await ask(file.stats, { path: join(folder, 'link'), follow_symlinks: false })).toMatchObject({
+      type: 'link',
+      target: path,
+    })
+    expect(await ask(file.stats, { path: join(folder, 'lost') })).toMatchObject({ type: 'link' })
+  })
+
+  test('a hash is checked by its type or its length', async () => {
+    const sum = await ask(file.get_hash, { path })
+    expect(await ask(file.check_hash, { path, file_hash: `sha256:${sum}` })).toBe(true)
+    expect(await ask(file.check_hash, { path, file_hash: String(sum) })).toBe(true)
+    expect(await ask(file.check_hash, { path, file_hash: 'md5=00' })).toBe(false)
+    await expect(ask(file.check_hash, { path, file_hash: 'zz' })).rejects.toThrow(
+      'Hash zz (length: 2) could not be matched to a supported hash type.',
+    )
+  })
+
+  test('users and groups are named by number and back', async () => {
+    expect(await ask(file.uid_to_user, { uid: 0 })).toBe('root')
+    expect(await ask(file.user_to_uid, { user: 'root' })).toBe(0)
+    expect(await ask(file.gid_to_group, { gid: '0' })).toBe('root')
+    expect(await ask(file.group_to_gid, { group: 'no-such-group' })).toBe('')
+    expect(await ask(file.uid_to_user, { uid: 4_000_000 })).toBe(4_000_000)
+  })
+
+  test('set_mode answers with the mode, or what is wrong with it', async () => {
+    expect(await ask(file.set_mode, { path, mode: '0600' })).toBe('0600')
+    expect(await ask(file.set_mode, { path, mode: '9x' })).toBe('Invalid Mode 9x')
+    await expect(ask(file.set_mode, { path: '/none/such', mode: '0600' })).rejects.toThrow(
+      '/none/such: File not found',
+    )
+  })
+
+  test('chown names what does not exist, and changes nothing', async () => {
+    expect(await ask(file.chown, { path, user: 'no-such-user', group: 'no-such-group' })).toBe(
+      'User does not exist\nGroup does not exist\n',
+    )
+    expect(await ask(file.chown, { path: join(folder, 'none'), user: 0, group: 0 })).toBe('File not found')
+  })
+
+  test('paths are taken apart and put together as Python does', async () => {
+    expect(await ask(file.basename, { path: 'a/b/' })).toBe('')
+    expect(await ask(file.dirname, { path: 'a/b/c' })).toBe('a/b')
+    expect(await ask(file.dirname, { path: '/c' })).toBe('/')
+    expect(await ask(file.join, { args: ['/', 'usr', '/local'] })).toBe('/usr/local')
+    expect(await ask(file.normpath, { path: 'a/b/../c/' })).toBe('a/c')
+    expect(await ask(file.path_exists_glob, { path: `${folder}/[a-b]*` })).toBe(true)
+    expect(await ask(file.path_exists_glob, { path: `${folder}/*.x` })).toBe(false)
+  })
+})
+
+describe('Editing', () => {
+  test('replace knows groups, returns the diff, and keeps mode and backup', async () => {
+    const diff = await ask(file.replace, { path, pattern: '^port = (?P<n>\\d+)$', repl: 'port = \\g<n>1' })
+    expect(diff).toBe(
+      '--- \n+++ \n@@ -1,5 +1,5 @@\n # one\n-port = 80\n+port = 801\n   name = x\n #off = 1\n last = é\n',
+    )
+    expect(await content()).toBe(CONTENT.replace('80', '801'))
+    expect(await content('a.bak')).toBe(CONTENT)
+    expect(await modeOf('a')).toBe(0o640)
+    expect((await readdir(folder)).toSorted()).toEqual(['a', 'a.bak'])
+  })
+
+  test('replace counts, takes flags by name, and takes a replacement literally', async () => {
+    const quiet = { path, backup: false, show_changes: false }
+    expect(await ask(file.replace, { ...quiet, pattern: ' = ', repl: '=', count: 1 })).toBe(true)
+    expect(
+      await ask(file.replace, {
+        ...quiet,
+        pattern: 'NAME',
+        repl: '\\n',
+        flags: ['IGNORECASE'],
+        backslash_literal: true,
+      }),
+    ).toBe(true)
+    expect(await content()).toBe('# one\nport=80\n  \\n = x\n#off = 1\nlast = é\n')
+    expect(await ask(file.replace, { ...quiet, pattern: 'none', repl: 'x' })).toBe(false)
+    await expect(ask(file.replace, { ...quiet, pattern: 'x', repl: 'x', flags: 'WRONG' })).rejects.toThrow(
+      'Invalid re flag given: WRONG',
+    )
+  })
+
+  test('replace appends or prepends what is not found, once', async () => {
+    const given = { path, pattern: '^new =.*', repl: 'new = 1', append_if_not_found: true }
+    await ask(file.replace, given)
+    await ask(file.replace, given)
+    expect(await content()).toBe(`${CONTENT}new = 1\n`)
+    await ask(file.replace, {
+      path,
+      pattern: '^zero',
+      repl: 'x',
+      prepend_if_not_found: true,
+      not_found_content: 'zero',
+    })
+    expect(await content()).toBe(`zero\n${CONTENT}new = 1\n`)
+  })
+
+  test('a dry run and a search change nothing', async () => {
+    expect(await ask(file.replace, { path, pattern: 'port', repl: 'x', dry_run: true })).toContain(
+      '+x = 80\n',
+    )
+    expect(await ask(file.search, { path, pattern: '^port' })).toBe(true)
+    expect(await ask(file.search, { path, pattern: '^port', flags: 0 })).toBe(false)
+    expect(await ask(file.search, { path: `${path}x`, pattern: 'x', ignore_if_missing: true })).toBe(false)
+    expect(await content()).toBe(CONTENT)
+  })
+
+  test('a binary or missing file is refused', async () => {
+    await writeFile(path, Buffer.from([0, 1, 2]))
+    await expect(ask(file.replace, { path, pattern: 'a', repl: 'b' })).rejects.toThrow(SaltInvocationError)
+    await expect(ask(file.replace, { path: '/none', pattern: 'a', repl: 'b' })).rejects.toThrow(
+      'File not found: /none',
+    )
+  })
+
+  test('bytes that are no UTF-8 survive', async () => {
+    await writeFile(path, Buffer.from('caf\xe9 = 1\n', 'latin1'))
+    await ask(file.replace, { path, pattern: '1', repl: '2' })
+    expect(await readFile(path, 'latin1')).toBe('caf\xe9 = 2\n')
+  })
+
+  test('a file with several names stays one file, and a symlink stays a symlink', async () => {
+    await link(path, join(folder, 'other'))
+    await symlink('a', join(folder, 'link'))
+    await ask(file.replace, { path: join(folder, 'link'), pattern: '80', repl: '81' })
+    expect(await content('other')).toContain('port = 81')
+    expect(await readlink(join(folder, 'link'))).toBe('a')
+    expect(await readlink(join(folder, 'link.bak'))).toBe('a.bak')
+  })
+
+  test.each([
+    ['ensure', { content: 'new = 2', after: '^port' }, 'port = 80\nnew = 2\n'],
+    ['insert', { content: 'z', location: 'start' }, 'z\n# one\n'],
+    ['delete', { match: 'port' }, '# one\n  name = x\n'],
+    ['replace', { match: 'name', content: 'name = y' }, '\n  name = y\n'],
+  ])('line in the mode %s', async (mode, given, expected) => {
+    expect(await ask(file.line, { path, mode, ...given })).toContain('@@')
+    expect(await content()).toContain(expected)
+    const before = await content()
+    if (mode === 'ensure') expect(await ask(file.line, { path, mode, ...given })).toBe(false)
+    expect(await content()).toBe(before)
+  })
+
+  test('line refuses what it cannot decide', async () => {
+    const refused = (given: object, message: string) =>
+      expect(ask(file.line, { path, content: 'z', ...given })).rejects.toThrow(message)
+    await refused({}, 'Mode was not defined. How to process the file?')
+    await refused({ mode: 'wrong' }, 'Unknown mode: "wrong"')
+    await refused(
+      { mode: 'insert' },
+      'On insert either "location" or "before/after" conditions are required.',
+    )
+    await refused(
+      { mode: 'ensure', after: '=' },
+      'Found more than expected occurrences in "after" expression',
+    )
+  })
+
+  test('blockreplace replaces between markers, adds them, or says they are missing', async () => {
+    const given = { path, content: 'in', append_newline: true, backup: false }
+    await expect(ask(file.blockreplace, given)).rejects.toThrow('Cannot edit marked block.')
+    await ask(file.blockreplace, { ...given, insert_after_match: '^port' })
+    const block = '#-- start managed zone --\nin\n#-- end managed zone --\n'
+    expect(await content()).toBe(CONTENT.replace('80\n', `80\n${block}`))
+    expect(await ask(file.blockreplace, given)).toBe('')
+    expect(await ask(file.blockreplace, { ...given, content: 'new', show_changes: false })).toBe(true)
+    expect(await content()).toContain('zone --\nnew\n#-- end')
+    await writeFile(path, '#-- start managed zone --\n')
+    await expect(ask(file.blockreplace, given)).rejects.toThrow('Unterminated marked block.')
+  })
+
+  test('comment and uncomment are inverse', async () => {
+    expect(await ask(file.comment, { path, regex: '^port' })).toBe(
+      '--- \n+++ \n@@ -1 +1 @@\n-port = 80\n+#port = 80\n',
+    )
+    expect(await content()).toContain('#port = 80\n')
+    await ask(file.uncomment, { path, regex: '^port' })
+    expect(await content()).toBe(CONTENT)
+    expect(await ask(file.comment, { path, regex: 'none' })).toBe(false)
+  })
+
+  test('append, prepend and write put lines', async () => {
+    await writeFile(path, 'one')
+    expect(await ask(file.append, { path, args: ['two', 3] })).toBe(`Wrote 2 lines to "${path}"`)
+    expect(await ask(file.prepend, { path, args: ['zero'] })).toBe(`Prepended 1 lines to "${path}"`)
+    expect(await content()).toBe('zero\none\ntwo\n3\n')
+    expect(await ask(file.write, { path, args: ['x'] })).toBe(`Wrote 1 lines to "${path}"`)
+    expect(await content()).toBe('x\n')
+    await expect(ask(file.append, { path: '/none/such', args: ['x'] })).rejects.toThrow('[Errno 2]')
+  })
+
+  test('contains, read, seek and truncate', async () => {
+    expect(await ask(file.contains, { path, text: 'port' })).toBe(true)
+    expect(await ask(file.contains_regex, { path, regex: '^off', lchar: '#' })).toBe(true)
+    expect(String(await ask(file.read, { path }))).toBe(CONTENT)
+    expect(String(await ask(file.seek_read, { path, size: 3, offset: 2 }))).toBe('one')
+    expect(await ask(file.seek_write, { path, data: 'ONE', offset: 2 })).toBe(3)
+    await ask(file.truncate, { path, length: 5 })
+    expect(await content()).toBe('# ONE')
+  })
+})
+
+describe('Files and folders', () => {
+  test('mkdir, makedirs, rmdir and remove', async () => {
+    expect(await ask(file.mkdir, { dir_path: join(folder, 'x/y'), mode: '0700' })).toBe(true)
+    expect(await modeOf('x/y')).toBe(0o700)
+    expect(await ask(file.makedirs, { path: `${folder}/p/q` })).toBeNull()
+    expect(await ask(file.directory_exists, { path: join(folder, 'p') })).toBe(true)
+    expect(await ask(file.makedirs, { path: `${folder}/p/` })).toBe(`Directory '${folder}/p' already exists`)
+    expect(await ask(file.rmdir, { path: join(folder, 'x'), recurse: true, verbose: true })).toEqual({
+      deleted: [join(folder, 'x/y'), join(folder, 'x')],
+      errors: [],
+      result: true,
+    })
+    expect(await ask(file.remove, { path: join(folder, 'p') })).toBe(true)
+    expect(await ask(file.remove, { path: join(folder, 'p') })).toBe(false)
+    await expect(ask(file.remove, { path: 'p' })).rejects.toThrow('File path must be absolute: p')
+  })
+
+  test('symlink, readlink and link', async () => {
+    const place = join(folder, 'link')
+    expect(await ask(file.symlink, { src: 'a', path: place })).toBe(true)
+    expect(await ask(file.symlink, { src: 'a', path: place })).toBe(true)
+    await expect(ask(file.symlink, { src: 'b', path: place })).rejects.toThrow(
+      `Found existing symlink: ${place}`,
+    )
+    expect(await ask(file.readlink, { path: place, canonicalize: true })).toBe(path)
+    expect(await ask(file.symlink, { src: 'b', path: place, force: true })).toBe(true)
+    expect(await ask(file.readlink, { path: place })).toBe('b')
+    await ask(file.link, { src: path, path: join(folder, 'hard') })
+    expect(await ask(file.is_hardlink, { path })).toBe(true)
+  })
+
+  test('copy keeps the mode, and copies folders only with recurse', async () => {
+    await ask(file.copy, { src: path, dst: join(folder, 'b') })
+    expect(await modeOf('b')).toBe(0o640)
+    await mkdir(join(folder, 'd'))
+    await writeFile(join(folder, 'd/f'), '1')
+    const folders = { src: join(folder, 'd'), dst: join(folder, 'e') }
+    await expect(ask(file.copy, folders)).rejects.toThrow('without recurse flag set to true!')
+    await ask(file.copy, { ...folders, recurse: true })
+    expect(await content('e/f')).toBe('1')
+    expect(await ask(file.move, { src: path, dst: join(folder, 'd') })).toMatchObject({ result: true })
+    expect(await ask(file.file_exists, { path: join(folder, 'd/a') })).toBe(true)
+  })
+
+  test('find selects, prints and deletes', async () => {
+    await mkdir(join(folder, 'd'))
+    await writeFile(join(folder, 'd/f.conf'), 'x'.repeat(2000))
+    await utimes(path, 1000, 1000)
+    const found = (kwargs: object, args: string[] = []) => ask(file.find, { path: folder, args, kwargs })
+    expect(await found({ type: 'f' })).toEqual([path, join(folder, 'd/f.conf')])
+    expect(await found({ name: '*.conf', print: 'name,size' })).toEqual([['f.conf', 2000]])
+    expect(await found({ size: '+1k', type: 'f' })).toEqual([join(folder, 'd/f.conf')])
+    expect(await found({ mtime: '+1d' })).toEqual([path])
+    expect(await found({ grep: 'port' })).toEqual([path])
+    expect(await found({ type: 'f', maxdepth: 1 })).toEqual([path])
+    expect(await found({ foo: 1 })).toBe('error: invalid option "foo"')
+    expect(await found({ size: 'x' })).toBe('error: invalid size: "x"')
+    expect(await found({ name: 'a' }, ['delete'])).toEqual([path])
+    expect(await ask(file.file_exists, { path })).toBe(false)
+  })
+
+  test('a backup is listed, restored after the present content is kept, and deleted', async () => {
+    const opts = { cachedir: join(folder, 'cache') }
+    const kept = join(opts.cachedir, 'file_backup', folder)
+    await mkdir(kept, { recursive: true })
+    await writeFile(join(kept, 'a_Mon_Jul_04_10:11:12_123456_2016'), 'old\n')
+    const backups = await ask(file.list_backups, { path }, { opts })
+    expect(backups).toEqual({
+      '0': {
+        'Backup Time': 'Mon Jul 04 2016 10:11:12.123456',
+        Size: 4,
+        Location: join(kept, 'a_Mon_Jul_04_10:11:12_123456_2016'),
+      },
+    })
+    expect(await ask(file.list_backups_dir, { path: `${folder}/` }, { opts })).toEqual({ a: backups })
+    expect(await ask(file.restore_backup, { path, backup_id: 0 }, { opts })).toMatchObject({ result: true })
+    expect(await content()).toBe('old\n')
+    expect(Object.keys((await ask(file.list_backups, { path }, { opts })) as object)).toEqual(['0', '1'])
+    expect(await ask(file.delete_backup, { path, backup_id: 7 }, { opts })).toEqual({
+      result: false,
+      comment: `backup_id '7' does not exist for ${path}`,
+    })
+    expect(await ask(file.delete_backup, { path, backup_id: 'x' }, { opts })).toMatchObject({
+      comment: "Invalid backup_id 'x'",
+    })
+    expect(await ask(file.delete_backup, { path, backup_id: 1 }, { opts })).toMatchObject({ result: true })
+  })
+
+  test('touch sets times, access asks the system', async () => {
+    const place = join(folder, 't')
+    expect(await ask(file.touch, { name: place, atime: 5, mtime: 6 })).toBe(true)
+    expect((await stat(place)).mtimeMs).toBe(6000)
+    expect(await ask(file.access, { path: place, mode: 'f' })).toBe(true)
+    expect(await ask(file.access, { path: `${place}x`, mode: 'r' })).toBe(false)
+    await expect(ask(file.access, { path: place, mode: 'q' })).rejects.toThrow('Invalid mode specified.')
+    await expect(ask(file.touch, { name: '/none/such' })).rejects.toThrow(CommandExecutionError)
+  })
+})
