@@ -15,12 +15,13 @@ import { copyPath, movePath } from './_file/copy.ts'
 import { linesOf, unifiedDiff } from './_file/diff.ts'
 import { findFiles } from './_file/find.ts'
 import { makeFolders, makeParents } from './_file/folders.ts'
-import { digest, splitHash } from './_file/hashes.ts'
+import { digest, extractHash, namesHashFile, readSourceHash, splitHash } from './_file/hashes.ts'
 import { editLine } from './_file/line.ts'
 import { appendLines, prependLines, writeLines } from './_file/lines.ts'
 import { makeSymlink } from './_file/links.ts'
 import { groupId, groupName, ownerIds, userId, userName } from './_file/owners.ts'
 import * as paths from './_file/paths.ts'
+import { checkPermissions } from './_file/permissions.ts'
 import { removeFolders, removePath } from './_file/remove.ts'
 import { replaceInFile, searchFile } from './_file/replace.ts'
 import { normalMode, realPath, statsOf } from './_file/stats.ts'
@@ -942,5 +943,153 @@ export const patch = fn(
       ...(isFolder && !has('-p', '--strip=') ? ['--strip=0'] : []),
     ]
     return call('cmd.run_all', { cmd, python_shell: false })
+  },
+)
+
+const hashParams = { file_name: p.default(p.string(), ''), source: p.default(p.string(), '') }
+
+/**
+ * Find the hash of a file in a file of hashes, such as the output of sha256sum: the one for `source_hash_name`, else for the
+ * base name of `file_name` or `source`, else the first one.
+ *
+ * @example salt '*' file.extract_hash /path/to/hash/file sha512 /etc/foo
+ */
+export const extract_hash = fn(
+  { hash_fn: path, hash_type: p.default(p.string(), 'sha256'), ...hashParams, source_hash_name: text },
+  ({ hash_fn, hash_type, ...names }) => extractHash(hash_fn, hash_type, names),
+)
+
+/**
+ * Return the type and digits of a source_hash: a hash, `type=hash`, or the path or URL of a file of hashes.
+ *
+ * @example salt '*' file.get_source_sum /tmp/foo.tar.gz source_hash=499ae16dcae71eeb7c3a30c75ea7a1a6
+ */
+export const get_source_sum = fn(
+  {
+    ...hashParams,
+    source_hash: p.string(),
+    source_hash_name: text,
+    saltenv: p.default(p.string(), 'base'),
+    verify_ssl: flag(true),
+  },
+  async ({ source_hash, saltenv, verify_ssl, ...names }, { call }) => {
+    if (!namesHashFile(source_hash)) return readSourceHash(source_hash)
+    const hashes = await call('cp.cache_file', { path: source_hash, saltenv, verify_ssl })
+    if (typeof hashes !== 'string' || hashes === '')
+      throw new CommandExecutionError(`Source hash file ${source_hash} not found`)
+    const found = await extractHash(hashes, '', names)
+    if (found) return found
+    throw new CommandExecutionError(`No hash for the file was found in ${source_hash}`)
+  },
+)
+
+/**
+ * Give a file an owner, group and mode, and return what changed and what was before. With `test=True` in the configuration
+ * nothing is changed.
+ *
+ * @example salt '*' file.check_perms /etc/sudoers '{}' root root 400
+ */
+export const check_perms = fn(
+  {
+    name: path,
+    ret: p.any(),
+    user: p.any(),
+    group: p.any(),
+    mode: p.any(),
+    attrs: text,
+    follow_symlinks: flag(false),
+  },
+  ({ attrs, ...given }, { opts }) => {
+    if (attrs !== undefined)
+      throw new SaltInvocationError('attrs is not supported here; set attributes with file.chattr')
+    return checkPermissions(given, opts.test === true)
+  },
+)
+
+const DEVICES = { b: 'block', c: 'character', p: 'fifo' } as const
+
+/**
+ * Make a device file (`b`: block, `c`: character) or a named pipe (`p`).
+ *
+ * @example salt '*' file.mknod /dev/chr c 180 31
+ * @example salt '*' file.mknod /dev/fifo p
+ */
+export const mknod = fn(
+  {
+    name: path,
+    ntype: p.string(),
+    major: p.default(p.integer({ minimum: 0 }), 0),
+    minor: p.default(p.integer({ minimum: 0 }), 0),
+    ...permissions,
+    mode: p.default(p.string(), '0600'),
+  },
+  async ({ name, ntype, major, minor, user, group, mode }, { call }) => {
+    if (!Object.hasOwn(DEVICES, ntype))
+      throw new SaltInvocationError(
+        "Node type unavailable: '{}'. Available node types are character ('c'), block ('b'), and pipe ('p').".replace(
+          '{}',
+          ntype,
+        ),
+      )
+    const file = await paths.expandHome(name)
+    const numbers = ntype === 'p' ? [] : [String(major), String(minor)]
+    const cmd = ['mknod', `--mode=${normalMode(mode)}`, '--', file, ntype, ...numbers]
+    const made = await call('cmd.run_all', { cmd, python_shell: false })
+    if (made.retcode !== 0) throw new CommandExecutionError(`Could not create '${file}': ${made.stderr}`)
+    if (user !== undefined || group !== undefined) await changeOwner(file, user ?? '', group ?? '')
+    return true
+  },
+)
+
+/**
+ * List the attributes of a file on ext2/3/4, XFS or btrfs, by its path.
+ *
+ * @example salt '*' file.lsattr foo1.txt
+ */
+export const lsattr = fn({ path }, async ({ path }, { call }) => {
+  if (!(await call('cmd.which', ['lsattr']))) return null
+  if (!(await paths.exists(path))) throw new SaltInvocationError(`File or directory does not exist: ${path}`)
+  const output = await call('cmd.run', { cmd: ['lsattr', path], python_shell: false, ignore_retcode: true })
+  const rows = String(output)
+    .split('\n')
+    .filter((row) => row !== '' && !row.startsWith('lsattr: '))
+  return Object.fromEntries(
+    rows.map((row) => {
+      const [attributes = '', ...name] = row.split(/\s+/)
+      return [name.join(' '), attributes.match(/[aAcCdDeijPsStTu]/g) ?? []]
+    }),
+  )
+})
+
+/**
+ * Add or remove attributes of files. False if chattr(1) said anything.
+ *
+ * @example salt '*' file.chattr foo1.txt foo2.txt operator=add attributes=ai
+ */
+export const chattr = fn(
+  { files: p.rest(p.string()), operator: text, attributes: text, flags: text, version: text },
+  async ({ files, operator, attributes, flags, version }, { call }) => {
+    if (operator !== 'add' && operator !== 'remove')
+      throw new SaltInvocationError("Need an operator: 'add' or 'remove' to modify attributes.")
+    if (attributes === undefined) throw new SaltInvocationError('Need attributes: [aAcCdDeijPsStTu]')
+    const change = `${operator === 'add' ? '+' : '-'}${attributes}`
+    const options = [...(flags ? [`-${flags}`] : []), ...(version ? ['-v', version] : [])]
+    const output = await call('cmd.run', {
+      cmd: ['chattr', change, ...options, ...files],
+      python_shell: false,
+    })
+    return output === ''
+  },
+)
+
+/**
+ * Render text as a template. Refused, since salt-ts has no renderers.
+ *
+ * @example salt '*' file.apply_template_on_contents contents='This is a {{ template }} string.' template=jinja context='{}' defaults='{}' saltenv=base
+ */
+export const apply_template_on_contents = fn(
+  { contents: p.string(), template: p.string(), context: p.any(), defaults: p.any(), saltenv: p.string() },
+  ({ template }) => {
+    throw new CommandExecutionError(`Templates (${template}) cannot be rendered: salt-ts has no renderers`)
   },
 )

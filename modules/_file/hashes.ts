@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
-import { errorText } from './paths.ts'
+import { attempt, errorText } from './paths.ts'
 
 /** Hash types and the number of their hexadecimal digits, in Salt's order. */
-export const DIGITS: Readonly<Record<string, number>> = {
+const DIGITS: Readonly<Record<string, number>> = {
   sha512: 128,
   sha384: 96,
   sha256: 64,
@@ -49,7 +50,7 @@ export interface SourceSum {
 
 const PROTOCOLS = ['salt', 'http', 'https', 'ftp', 'swift', 's3', 'file']
 
-export function invalidSourceHash(given: unknown): CommandExecutionError {
+function invalidSourceHash(given: unknown): CommandExecutionError {
   return new CommandExecutionError(
     `Source hash ${given} format is invalid. The supported formats are: 1) a hash, 2) an expression in the format <hash_type>=<hash>, or 3) either a path to a local file containing hashes, or a URI of a remote hash file. Supported protocols for remote hash files are: ${PROTOCOLS.join(', ')}. The hash may also not be of a valid length, the following are supported hash types and lengths: ${typesAndLengths}.`,
   )
@@ -81,4 +82,42 @@ export function readSourceHash(given: string): SourceSum {
       `Invalid length (${hsum.length}) for hash type '${hash_type}'. Either remove the hash type and simply use '${hsum}' as the source_hash, or change the hash type to '${byLength}'`,
     )
   return { hash_type, hsum: hsum.toLowerCase() }
+}
+
+interface HashNames {
+  readonly file_name?: string | undefined
+  readonly source?: string | undefined
+  readonly source_hash_name?: string | undefined
+}
+
+/** Find the hash of a file in a file of hashes; null if there is none. Without a known type any hash counts. */
+export async function extractHash(
+  place: string,
+  hashType: string,
+  names: HashNames,
+): Promise<SourceSum | null> {
+  const content = await attempt(readFile(place, 'utf8'))
+  const rows = content.split(/\r?\n/).flatMap((row) => hashIn(row.trim(), hashType))
+  const wanted = [names.source_hash_name, baseName(names.file_name), baseName(names.source)]
+  for (const name of wanted.filter(Boolean) as string[]) {
+    const row = rows.find(({ line }) => isFor(line, name))
+    if (row) return row.sum
+  }
+  return rows[0]?.sum ?? null
+}
+
+function hashIn(line: string, hashType: string) {
+  const hsum = /(?<![a-z0-9])[a-f0-9]{32,128}(?![a-z0-9])/i.exec(line)?.[0].toLowerCase()
+  const hash_type = typeByLength.get(hsum?.length ?? 0)
+  if (hsum === undefined || hash_type === undefined) return []
+  if (Object.hasOwn(DIGITS, hashType) && hash_type !== hashType) return []
+  return [{ line, sum: { hsum, hash_type } }]
+}
+
+const baseName = (path: string | undefined): string | undefined => path?.split('/').at(-1)
+
+/** Whether a row names a file: by its end, or as in `SHA256 (name) = …`. */
+function isFor(line: string, name: string): boolean {
+  if (line.endsWith(name) && /[\s\\/*]/.test(line.at(-name.length - 1) ?? '')) return true
+  return line.includes(`(${name})`) || line.startsWith(`${name} `)
 }

@@ -352,3 +352,109 @@ describe('Files and folders', () => {
     await expect(ask(file.touch, { name: '/none/such' })).rejects.toThrow(CommandExecutionError)
   })
 })
+
+describe('Hashes of sources', () => {
+  const MD5 = 'd41d8cd98f00b204e9800998ecf8427e'
+  const OTHER = '900150983cd24fb0d6963f7d28e17f72'
+
+  test('a hash is found by the name of the file, else it is the first', async () => {
+    await writeFile(path, `${OTHER}  dir/other\n${MD5} *foo.tgz\n`)
+    const found = (names: object) => ask(file.extract_hash, { hash_fn: path, hash_type: 'md5', ...names })
+    expect(await found({ source: 'https://example.com/foo.tgz' })).toEqual({ hsum: MD5, hash_type: 'md5' })
+    expect(await found({ file_name: '/x/none' })).toEqual({ hsum: OTHER, hash_type: 'md5' })
+    expect(await ask(file.extract_hash, { hash_fn: path })).toBeNull()
+  })
+
+  test('a source_hash is a hash, with or without its type', async () => {
+    const sum = (source_hash: string) => ask(file.get_source_sum, { source_hash })
+    expect(await sum(MD5.toUpperCase())).toEqual({ hsum: MD5, hash_type: 'md5' })
+    expect(await sum(`md5=${MD5}`)).toEqual({ hsum: MD5, hash_type: 'md5' })
+    await expect(sum(`sha1=${MD5}`)).rejects.toThrow("Invalid length (32) for hash type 'sha1'.")
+    await expect(sum(`crc=${MD5}`)).rejects.toThrow("Invalid hash type 'crc'.")
+    await expect(sum('gopher://x')).rejects.toThrow('Source hash gopher://x format is invalid.')
+  })
+})
+
+describe('Permissions', () => {
+  const given = { ret: null, user: null, group: null, mode: '0600' }
+
+  test('check_perms changes the mode and tells what was before', async () => {
+    expect(await ask(file.check_perms, { name: path, ...given })).toMatchObject([
+      { name: path, changes: { mode: '0600' }, comment: '', result: true },
+      { lmode: '0640', cmode: '0600' },
+    ])
+    expect(await modeOf('a')).toBe(0o600)
+  })
+
+  test('check_perms with test=True changes nothing', async () => {
+    const [result] = (await ask(file.check_perms, { name: path, ...given }, { opts: { test: true } })) as [
+      object,
+    ]
+    expect(result).toMatchObject({ changes: { mode: '0600' }, result: true })
+    expect(await modeOf('a')).toBe(0o640)
+  })
+
+  test('check_perms fails for a user that does not exist', async () => {
+    const [result] = (await ask(file.check_perms, { name: path, ...given, user: 'no-such-user' })) as [object]
+    expect(result).toMatchObject({ result: false, changes: {} })
+  })
+})
+
+describe('Programs', () => {
+  /** Records the words of a command, and answers with what is given. */
+  function programs(answer: unknown) {
+    const commands: unknown[] = []
+    const call = (async (name: string, given: { cmd: string[] }) => {
+      if (name === 'cmd.which') return '/usr/bin/program'
+      commands.push(given.cmd)
+      return answer
+    }) as Context['call']
+    return { commands, call }
+  }
+
+  test('sed and patch are started with lists of words', async () => {
+    const { commands, call } = programs({ retcode: 0 })
+    await ask(file.sed, { path, before: '/a', after: 'b' }, { call })
+    await ask(file.patch, { originalfile: folder, patchfile: '/p', dry_run: true }, { call })
+    expect(commands).toEqual([
+      ['sed', '-i.bak', '-r', '-e', 's/\\/a/b/g', path],
+      [
+        '/usr/bin/program',
+        '--dry-run',
+        '--forward',
+        '--reject-file=-',
+        '-i',
+        '/p',
+        '-d',
+        folder,
+        '--strip=0',
+      ],
+    ])
+    expect(await ask(file.sed, { path: `${path}x`, before: 'a', after: 'b' }, { call })).toBe(false)
+  })
+
+  test('attributes are read and set (recorded)', async () => {
+    const listing = programs(`----i---------e------- ${path}\n`)
+    expect(await ask(file.lsattr, { path }, listing)).toEqual({ [path]: ['i', 'e'] })
+    const quiet = programs('')
+    expect(await ask(file.chattr, { files: [path], operator: 'add', attributes: 'ai' }, quiet)).toBe(true)
+    expect(quiet.commands).toEqual([['chattr', '+ai', path]])
+    await expect(ask(file.chattr, { files: [path] }, quiet)).rejects.toThrow(
+      "Need an operator: 'add' or 'remove'",
+    )
+  })
+
+  test('templates are refused with a sentence', async () => {
+    const given = { contents: 'x', template: 'jinja', context: {}, defaults: {}, saltenv: 'base' }
+    await expect(ask(file.apply_template_on_contents, given)).rejects.toThrow('salt-ts has no renderers')
+  })
+
+  test('mknod makes a pipe, and refuses other types', async () => {
+    const { commands, call } = programs({ retcode: 0 })
+    expect(await ask(file.mknod, { name: '/x/pipe', ntype: 'p' }, { call })).toBe(true)
+    expect(commands).toEqual([['mknod', '--mode=0600', '--', '/x/pipe', 'p']])
+    await expect(ask(file.mknod, { name: '/x', ntype: 'q' }, { call })).rejects.toThrow(
+      "Node type unavailable: 'q'.",
+    )
+  })
+})
