@@ -35,7 +35,10 @@ export const virtual: Virtual = () =>
 const path = p.string()
 const owner = p.any({ description: 'A name or a number.' })
 const follow_symlinks = p.default(p.boolean(), true)
-const lines = p.rest(p.any())
+/** Lines by position, or by the name `args`. */
+const lineParams = { path, lines: p.rest(p.any()), kwargs: p.keywords(p.any()) }
+const given = (lines: readonly unknown[], { args }: Readonly<Record<string, unknown>>): readonly unknown[] =>
+  args === undefined ? lines : [args].flat()
 const backup = p.default(
   p.union(p.boolean(), p.string({ description: 'The ending of the copy beside the file; False for none.' })),
   '.bak',
@@ -403,21 +406,21 @@ export const comment_line = fn(
  *
  * @example salt '*' file.append /etc/motd "With all thine offerings thou shalt offer salt." "Salt is what makes things taste bad when it isn't in them."
  */
-export const append = fn({ path, args: lines }, ({ path, args }) => appendLines(path, args))
+export const append = fn(lineParams, ({ path, lines, kwargs }) => appendLines(path, given(lines, kwargs)))
 
 /**
  * Put lines at the beginning of a file.
  *
  * @example salt '*' file.prepend /etc/motd "With all thine offerings thou shalt offer salt."
  */
-export const prepend = fn({ path, args: lines }, ({ path, args }) => prependLines(path, args))
+export const prepend = fn(lineParams, ({ path, lines, kwargs }) => prependLines(path, given(lines, kwargs)))
 
 /**
  * Write lines to a file in place of what it contains.
  *
  * @example salt '*' file.write /etc/motd "With all thine offerings thou shalt offer salt."
  */
-export const write = fn({ path, args: lines }, ({ path, args }) => writeLines(path, args))
+export const write = fn(lineParams, ({ path, lines, kwargs }) => writeLines(path, given(lines, kwargs)))
 
 /**
  * Return the content of a file.
@@ -718,13 +721,16 @@ export const dirname = fn({ path }, ({ path }) => {
 })
 
 /**
- * Join parts of a path; all but the first may begin with `/`.
+ * Join parts of a path; an absolute part begins the path anew.
  *
  * @example salt '*' file.join '/' 'usr' 'local' 'bin'
  */
-export const join = fn({ args: p.rest(p.string()) }, ({ args }) => {
-  return args.length > 0 ? posix.join(...args).replace(/(.)\/$/, '$1') : ''
-})
+export const join = fn({ args: p.rest(p.string()) }, ({ args }) =>
+  args.reduce((head, part) => {
+    if (part.startsWith('/') || head === '') return part
+    return head.endsWith('/') ? head + part : `${head}/${part}`
+  }, ''),
+)
 
 /**
  * Remove `..`, `.` and doubled separators from a path.
@@ -894,6 +900,37 @@ export const sed = fn(
     const script = `${only ? `/${only}/ ` : ''}${negate_match ? '!' : ''}s/${from}/${to}/${flags}`
     const cmd = ['sed', `-i${backup}`, ...options.split(/\s+/).filter(Boolean), script, file]
     return call('cmd.run_all', { cmd, python_shell: false })
+  },
+)
+
+/**
+ * Replace the matches of a pattern. `flags` are letters: `g` for all matches instead of the first, and those of Python's `re`.
+ *
+ * @example salt '*' file.psed /etc/httpd/httpd.conf 'LogLevel warn' 'LogLevel info'
+ */
+export const psed = fn(
+  {
+    ...editor,
+    backup: p.default(p.string(), '.bak'),
+    flags: p.default(p.string(), 'gMS'),
+    escape_all: flag(false),
+    multi: flag(false),
+  },
+  async ({ path, before, after, limit, backup, flags, escape_all }) => {
+    if (limit !== '') throw new SaltInvocationError('limit is not supported; write it into the pattern')
+    await replaceInFile(path, forSed(before, escape_all), after, {
+      count: flags.includes('g') ? 0 : 1,
+      flags: Array.from(flags.replaceAll('g', '')),
+      append_if_not_found: false,
+      prepend_if_not_found: false,
+      backup: suffix(backup),
+      dry_run: false,
+      show_changes: false,
+      ignore_if_missing: false,
+      preserve_inode: true,
+      backslash_literal: false,
+    })
+    return null
   },
 )
 

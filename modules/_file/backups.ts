@@ -25,7 +25,7 @@ function stampOf(time: Date): string {
 }
 
 /** Keep a copy of a file as `backup: minion` does. */
-export async function keepBackup(path: string, context: Context): Promise<void> {
+async function keepBackup(path: string, context: Context): Promise<void> {
   const { uid, gid, mode } = await stat(path)
   const copy = join(folderFor(path, context), `${basename(path)}_${stampOf(new Date())}`)
   await mkdir(dirname(copy), { recursive: true })

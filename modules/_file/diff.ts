@@ -21,12 +21,15 @@ const MANY_LINES = 200
 /** Split a text after each line end, as Python's `splitlines(True)` for `\n`, `\r\n` and `\r`. */
 export const linesOf = (text: string): string[] => text.match(/[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$/g) ?? []
 
-/** Return the unified diff of two lists of lines; empty if they are equal. A missing line end at the end is shown as one. */
+/** Return the unified diff of two lists of lines; empty if they are equal. Only the last line of the diff
+ * may have no line end. */
 export function unifiedDiff(before: readonly string[], after: readonly string[], names = ['', '']): string {
   const header = [`--- ${names[0]}\n`, `+++ ${names[1]}\n`]
   const groups = groupsOf(opcodes(before, after))
   if (groups.length === 0) return ''
-  return [...header, ...groups.flatMap((group) => hunk(group, before, after))].join('')
+  const rows = [...header, ...groups.flatMap((group) => hunk(group, before, after))]
+  const isEnded = (row: string, at: number) => at === rows.length - 1 || /[\r\n]$/.test(row)
+  return rows.map((row, at) => (isEnded(row, at) ? row : `${row}\n`)).join('')
 }
 
 function hunk(group: readonly Opcode[], before: readonly string[], after: readonly string[]): string[] {
@@ -37,8 +40,7 @@ function hunk(group: readonly Opcode[], before: readonly string[], after: readon
       ? before.slice(a1, a2).map((line) => ` ${line}`)
       : [...before.slice(a1, a2).map((line) => `-${line}`), ...after.slice(b1, b2).map((line) => `+${line}`)],
   )
-  const ended = lines.map((line) => (/[\r\n]$/.test(line) ? line : `${line}\n`))
-  return [`@@ -${range(first.a1, last.a2)} +${range(first.b1, last.b2)} @@\n`, ...ended]
+  return [`@@ -${range(first.a1, last.a2)} +${range(first.b1, last.b2)} @@\n`, ...lines]
 }
 
 function range(start: number, stop: number): string {

@@ -121,9 +121,9 @@ function ofType(value: string): Test {
   const letters = Array.from(value.replace(/[\s,]/g, ''))
   const unknown = letters.find((letter) => !Object.hasOwn(TYPES, letter))
   if (unknown) throw new InvalidOption(`invalid file type "${unknown}"`)
-  return async ({ path }) => {
+  return async ({ path, facts }) => {
     const own = await lstat(path)
-    return letters.some((letter) => TYPES[letter]?.(own))
+    return letters.some((letter) => TYPES[letter]?.(own) || TYPES[letter]?.(facts))
   }
 }
 

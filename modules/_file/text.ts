@@ -41,7 +41,7 @@ export async function readEditable(path: string): Promise<Text> {
 const SAMPLE_BYTES = 512
 
 /** Whether content is binary, by Salt's rule: it has a zero byte, or more than 30 % of its beginning is not text. */
-export function isBinary(content: Buffer): boolean {
+function isBinary(content: Buffer): boolean {
   const sample = content.subarray(0, SAMPLE_BYTES)
   if (sample.includes(0)) return true
   if (Buffer.from(content.toString('utf8')).equals(content)) return false

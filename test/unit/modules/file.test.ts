@@ -96,7 +96,7 @@ describe('Facts', () => {
     expect(await ask(file.basename, { path: 'a/b/' })).toBe('')
     expect(await ask(file.dirname, { path: 'a/b/c' })).toBe('a/b')
     expect(await ask(file.dirname, { path: '/c' })).toBe('/')
-    expect(await ask(file.join, { args: ['/', 'usr', '/local'] })).toBe('/usr/local')
+    expect(await ask(file.join, { args: ['/', 'usr', 'local'] })).toBe('/usr/local')
     expect(await ask(file.normpath, { path: 'a/b/../c/' })).toBe('a/c')
     expect(await ask(file.path_exists_glob, { path: `${folder}/[a-b]*` })).toBe(true)
     expect(await ask(file.path_exists_glob, { path: `${folder}/*.x` })).toBe(false)
@@ -157,6 +157,12 @@ describe('Editing', () => {
     expect(await ask(file.search, { path, pattern: '^port', flags: 0 })).toBe(false)
     expect(await ask(file.search, { path: `${path}x`, pattern: 'x', ignore_if_missing: true })).toBe(false)
     expect(await content()).toBe(CONTENT)
+  })
+
+  test('psed replaces with the letters of its flags', async () => {
+    expect(await ask(file.psed, { path, before: 'o', after: '0', flags: '' })).toBeNull()
+    expect(await content()).toBe(CONTENT.replace('o', '0'))
+    expect(await content('a.bak')).toBe(CONTENT)
   })
 
   test('a binary or missing file is refused', async () => {
@@ -235,12 +241,14 @@ describe('Editing', () => {
 
   test('append, prepend and write put lines', async () => {
     await writeFile(path, 'one')
-    expect(await ask(file.append, { path, args: ['two', 3] })).toBe(`Wrote 2 lines to "${path}"`)
-    expect(await ask(file.prepend, { path, args: ['zero'] })).toBe(`Prepended 1 lines to "${path}"`)
+    expect(await ask(file.append, { path, lines: ['two', 3] })).toBe(`Wrote 2 lines to "${path}"`)
+    expect(await ask(file.prepend, { path, kwargs: { args: ['zero'] } })).toBe(
+      `Prepended 1 lines to "${path}"`,
+    )
     expect(await content()).toBe('zero\none\ntwo\n3\n')
-    expect(await ask(file.write, { path, args: ['x'] })).toBe(`Wrote 1 lines to "${path}"`)
+    expect(await ask(file.write, { path, lines: ['x'] })).toBe(`Wrote 1 lines to "${path}"`)
     expect(await content()).toBe('x\n')
-    await expect(ask(file.append, { path: '/none/such', args: ['x'] })).rejects.toThrow('[Errno 2]')
+    await expect(ask(file.append, { path: '/none/such', lines: ['x'] })).rejects.toThrow('[Errno 2]')
   })
 
   test('contains, read, seek and truncate', async () => {
@@ -408,7 +416,7 @@ describe('Programs', () => {
       if (name === 'cmd.which') return '/usr/bin/program'
       commands.push(given.cmd)
       return answer
-    }) as Context['call']
+    }) as unknown as Context['call']
     return { commands, call }
   }
 
