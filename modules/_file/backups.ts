@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Context } from 'salt-ts'
 import { errorText, expandHome, statOf } from './paths.ts'
 
-export interface Backup {
+type Backup = {
   readonly 'Backup Time': string
   readonly Size: number
   readonly Location: string

@@ -48,7 +48,7 @@ export interface SourceSum {
   readonly hsum: string
 }
 
-const PROTOCOLS = ['salt', 'http', 'https', 'ftp', 'swift', 's3', 'file']
+const PROTOCOLS = ['salt', 'file', 'http', 'https', 'ftp', 'swift', 's3']
 
 function invalidSourceHash(given: unknown): CommandExecutionError {
   return new CommandExecutionError(

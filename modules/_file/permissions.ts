@@ -12,7 +12,7 @@ interface Wanted {
   readonly follow_symlinks: boolean
 }
 
-interface Result {
+type Result = {
   name: string
   changes: Record<string, unknown>
   comment: unknown
@@ -88,7 +88,7 @@ function resultOf(
     ...known,
     name: known.name ?? name,
     changes: { ...known.changes, ...changes },
-    comment: comments.join('\n'),
+    comment: comments.join('; '),
     result: failures.length === 0 && (known.result ?? true),
   }
 }
