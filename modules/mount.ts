@@ -5,7 +5,7 @@ import { CommandExecutionError, CommandNotFoundError, type Context, fn, p, type 
 import { findUser } from './_cmd/users.ts'
 import { which } from './_cmd/which.ts'
 import { linesOf, reasonOf, rewrite } from './_host/files.ts'
-import { escaped, matchedFields, readEntry, sameFields, writeEntry } from './_host/fstab.ts'
+import { escaped, matchedFields, matches, readEntry, writeEntry } from './_host/fstab.ts'
 import { type Mount, mounts, unescaped } from './_host/mount-table.ts'
 import { output, run } from './_host/programs.ts'
 
@@ -100,21 +100,17 @@ export const set_fstab = fn(
     const fields = matchedFields(match_on, entry.fstype)
     const found = await stat(config).catch(() => undefined)
     if (!found?.isFile()) throw new CommandExecutionError(`Bad config file "${config}"`)
-    const lines = (await readConfig(config)).replace(/\n$/, '').split('\n')
-    let outcome: 'new' | 'present' | 'change' = 'new'
-    const changed = lines.map((line) => {
-      const old = readEntry(line)
-      if (!old || !sameFields(old, entry, fields)) return line
-      if (outcome === 'new') outcome = 'present'
-      if (not_change || sameFields(old, entry)) return line
-      outcome = 'change'
-      return writeEntry(entry)
-    })
-    if (outcome === 'new') changed.push(writeEntry(entry))
-    const content = changed.filter((line, at) => at > 0 || line !== '' || changed.length === 1)
+    const lines = (await readConfig(config)).split('\n')
+    if (lines.at(-1) === '') lines.pop()
+    const isFound = (line: string) => matches(readEntry(line), entry, fields)
+    const isOther = (line: string) => isFound(line) && !not_change && !matches(readEntry(line), entry)
+    const isNew = !lines.some(isFound)
+    if (!isNew && !lines.some(isOther)) return 'present'
+    const changed = lines.map((line) => (isOther(line) ? writeEntry(entry) : line))
+    const all = isNew ? [...changed, writeEntry(entry)] : changed
     const isTest = test || context.opts.test === true
-    if (outcome !== 'present' && !isTest) await rewrite(config, `${content.join('\n')}\n`)
-    return outcome as 'new' | 'present' | 'change'
+    if (!isTest) await rewrite(config, `${all.join('\n')}\n`)
+    return isNew ? 'new' : 'change'
   },
 )
 

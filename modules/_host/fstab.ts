@@ -40,14 +40,15 @@ export function matchedFields(matchOn: string | readonly string[], fstype: strin
   return FIELDS.filter((field) => names.includes(field))
 }
 
-/** Whether two entries have the same fields. The order of options has no meaning. */
-export function sameFields(
-  one: FstabEntry,
-  other: FstabEntry,
+/** Whether a line has an entry with these fields of another. The order of options has no meaning. */
+export function matches(
+  line: FstabEntry | undefined,
+  wanted: FstabEntry,
   fields: readonly FstabField[] = FIELDS,
 ): boolean {
+  if (line === undefined) return false
   const sorted = (entry: FstabEntry) => entry.opts.split(',').sort().join(',')
   return fields.every((field) =>
-    field === 'opts' ? sorted(one) === sorted(other) : one[field] === other[field],
+    field === 'opts' ? sorted(line) === sorted(wanted) : line[field] === wanted[field],
   )
 }
