@@ -2,7 +2,7 @@
 export { createFileExclusive, fillFileAtomic, replaceFile } from '../base/files/atomic-file.ts'
 export { isBelow, type OpenedFile, openInside } from '../base/files/open-inside.ts'
 export { fingerprint } from '../base/fingerprint.ts'
-export { isInNetwork, parseAddress, parseNetwork } from '../base/ip-network.ts'
+export { type Address as IpAddress, isInNetwork, parseAddress, parseNetwork } from '../base/ip-network.ts'
 export { mapConcurrently } from '../base/map-concurrently.ts'
 export { decode as fromMsgpack, encodeLocal as msgpack } from '../codec/index.ts'
 export {
