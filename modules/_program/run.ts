@@ -73,7 +73,8 @@ const USUAL_FOLDERS = '/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/
 // systemd's readiness socket belongs to the minion, not to the programs it starts.
 function programEnv(): Record<string, string> {
   const { NOTIFY_SOCKET: _, PATH = '', ...own } = process.env
-  return { ...own, PATH: `${PATH}:${USUAL_FOLDERS}`, LC_ALL: 'C', LANGUAGE: 'C' } as Record<string, string>
+  const path = [PATH, USUAL_FOLDERS].filter(Boolean).join(':')
+  return { ...own, PATH: path, LC_ALL: 'C', LANGUAGE: 'C' } as Record<string, string>
 }
 
 function logOutcome(name: string, outcome: Outcome, options: ProgramOptions, { log }: Context): void {
