@@ -13,11 +13,13 @@ export interface ProgramOptions {
   readonly merged?: boolean
   /** Run it as this user. */
   readonly runas?: string
+  /** Keep white space at the end of its output. */
+  readonly untrimmed?: boolean
   /** Keep its output out of the log. */
   readonly quiet?: boolean
 }
 
-/** What a program that has ended left behind; the texts are without white space at their ends. */
+/** What a program that has ended left behind. */
 export interface Outcome {
   readonly pid: number
   /** A negative one is the number of the signal that ended it. */
@@ -56,7 +58,10 @@ export async function runProgram(
     },
     context.signal,
   )
-  const text = (bytes: Buffer) => decodeOutput(bytes, undefined, log).trimEnd()
+  const text = (bytes: Buffer) => {
+    const decoded = decodeOutput(bytes, undefined, log)
+    return options.untrimmed ? decoded : decoded.trimEnd()
+  }
   const outcome = {
     pid: ended.pid,
     retcode: ended.code,
