@@ -13,7 +13,7 @@ export const namesOf = (names: string | readonly string[]): string[] =>
   [names].flat().flatMap((name) => name.split(',').filter(Boolean))
 
 /** @throws CommandExecutionError if there is no such user */
-export async function existingUser(name: string, root: Root, context: Context): Promise<User> {
+async function existingUser(name: string, root: Root, context: Context): Promise<User> {
   const user = await findUser(name, root, context)
   if (user) return user
   throw new CommandExecutionError(`User '${name}' does not exist`)

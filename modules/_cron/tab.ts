@@ -5,7 +5,7 @@ const IDENTIFIER = 'SALT_CRON_IDENTIFIER'
 const DISABLED = '#DISABLED#'
 
 export const TIME_FIELDS = ['minute', 'hour', 'daymonth', 'month', 'dayweek'] as const
-export type TimeField = (typeof TIME_FIELDS)[number]
+type TimeField = (typeof TIME_FIELDS)[number]
 export type Times = Record<TimeField, string>
 
 interface Described {

@@ -29,7 +29,7 @@ export interface Outcome {
 }
 
 /** Find a program in PATH or the usual folders. @throws CommandExecutionError if there is none */
-export async function programPath(name: string): Promise<string> {
+async function programPath(name: string): Promise<string> {
   const path = await which(name)
   if (path === null) throw new CommandExecutionError(`Command '${name}' cannot be found`)
   return path
