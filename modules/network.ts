@@ -138,7 +138,10 @@ export { hw_addr as hwaddr }
  *
  * @example salt '*' network.interface eth0
  */
-const interface_ = fn({ iface }, ({ iface }, context) => ofInterface(iface, context, ({ inet = '' }) => inet))
+const interface_ = fn(
+  { iface },
+  ({ iface }, context): Promise<unknown> => ofInterface(iface, context, ({ inet = '' }) => inet),
+)
 
 export { interface_ as interface }
 

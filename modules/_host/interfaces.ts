@@ -4,13 +4,13 @@ import { which } from '../_cmd/which.ts'
 import { maskOf, network } from './ip.ts'
 import { run } from './programs.ts'
 
-export interface Inet {
+interface Inet {
   readonly address: string
   readonly netmask: string
   readonly broadcast: string | null
   readonly label: string
 }
-export interface Inet6 {
+interface Inet6 {
   readonly address: string
   readonly prefixlen: string
   readonly scope: string | null
