@@ -2,12 +2,14 @@
 import { expect, test } from 'vitest'
 import { programs } from '../../../core/cli/programs.ts'
 import { commandsPage } from './commands-page.ts'
+import { modulesPage } from './modules-page.ts'
 import { optionsPage } from './options-page.ts'
 import { referencePage } from './reference-page.ts'
 import { speedPage } from './speed-page.ts'
 
 test.each([
   ['commands', () => commandsPage(programs)],
+  ['modules', modulesPage],
   ['options', optionsPage],
   ['author-reference', referencePage],
   ['speed', speedPage],

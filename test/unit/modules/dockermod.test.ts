@@ -36,12 +36,12 @@ afterEach(async () => {
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}, socket = 'docker.sock') =>
   call(fn, given, fakeContext({ opts: { 'docker.url': `unix://${folder}/${socket}` } }))
 
-test('asks Docker through its socket (recorded)', async () => {
+test('asks Docker through its socket (a stand-in for Docker)', async () => {
   expect(await ask(docker.ping)).toBe(true)
   expect(await ask(docker.ps)).toEqual({ abc: { Time_Created_Epoch: 5, Names: ['/web'], Image: 'nginx' } })
 })
 
-test('stops and starts a container, and says if there is nothing to do (recorded)', async () => {
+test('stops and starts a container, and says if there is nothing to do (a stand-in for Docker)', async () => {
   expect(await ask(docker.start, { name: 'web' })).toMatchObject({
     result: false,
     comment: "Container 'web' already running",

@@ -24,14 +24,14 @@ async function pipThat(prints: string, retcode = 0): Promise<void> {
 const lastRun = async () => (await readFile(join(folder, 'log'), 'utf8')).trim().split('\n').at(-1)
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}) => call(fn, { bin_env, ...given }, fakeContext())
 
-test('lists packages, also by a prefix (recorded)', async () => {
+test('lists packages, also by a prefix (a stand-in for pip)', async () => {
   await pipThat('[{"name": "Jinja2", "version": "3.1.2"}, {"name": "pip", "version": "23.0"}]')
   expect(await ask(pip.list)).toEqual({ Jinja2: '3.1.2', pip: '23.0' })
   expect(await ask(pip.list, { prefix: 'jin' })).toEqual({ Jinja2: '3.1.2' })
   expect(await ask(pip.is_installed, { pkgname: 'jinja2' })).toBe(true)
 })
 
-test('lists upgrades and versions (recorded)', async () => {
+test('lists upgrades and versions (a stand-in for pip)', async () => {
   await pipThat('[{"name": "pip", "version": "1", "latest_version": "2", "latest_filetype": "wheel"}]')
   expect(await ask(pip.list_upgrades)).toEqual({ pip: '2 [wheel]' })
   expect(await ask(pip.upgrade_available, { pkg: 'six' })).toBe(false)

@@ -38,7 +38,7 @@ bash.x86_64            5.1.8-10.el9         baseos
 vim.x86_64             2:8.2-20.el9         appstream
 `
 
-test('lists installed packages, with epoch and foreign architecture (recorded)', async () => {
+test('lists installed packages, with epoch and foreign architecture (a stand-in for dnf)', async () => {
   expect(await ask(pkg.list_pkgs)).toEqual({
     bash: '5.1.8-9.el9',
     'glibc.i686': '2.34-1.el9',
@@ -47,13 +47,13 @@ test('lists installed packages, with epoch and foreign architecture (recorded)',
   expect(await ask(pkg.version, { names: ['vim'] })).toBe('2:8.2-20.el9')
 })
 
-test('finds later versions (recorded)', async () => {
+test('finds later versions (a stand-in for dnf)', async () => {
   await program('dnf', `cat <<'END'\n${AVAILABLE}END`)
   expect(await ask(pkg.latest_version, { names: ['bash', 'vim'] })).toEqual({ bash: '5.1.8-10.el9', vim: '' })
   expect(await ask(pkg.list_upgrades, { refresh: false })).toMatchObject({ bash: '5.1.8-10.el9' })
 })
 
-test('installs, downgrades and removes with the right commands (recorded)', async () => {
+test('installs, downgrades and removes with the right commands (a stand-in for dnf)', async () => {
   await program('dnf', '')
   await ask(pkg.install, { pkgs: ['nano', { bash: '5.0-1' }], fromrepo: 'epel' })
   await ask(pkg.remove, { name: 'vim,none' })
@@ -64,7 +64,7 @@ test('installs, downgrades and removes with the right commands (recorded)', asyn
   ])
 })
 
-test('reports errors with the changes, and what a refresh found (recorded)', async () => {
+test('reports errors with the changes, and what a refresh found (a stand-in for dnf)', async () => {
   await program('dnf', 'echo "Error: Unable to find a match: none" >&2; exit 1')
   await expect(ask(pkg.install, { name: 'none' })).rejects.toThrow('Unable to find a match: none')
   expect(await ask(pkg.refresh_db)).toBe(false)

@@ -38,8 +38,9 @@ test('modules that offer nothing are in it with the reason, in the words of the 
     expect(predictCall({ fun, arg: [] }, catalogue)).toEqual({ refusal: await loader.why(fun) })
   }
   expect(predictCall({ fun: 'pkg.install', arg: [] }, catalogue)).toEqual({
-    refusal:
-      "'pkg' __virtual__ returned False: needs Debian (refuses) Possible reasons: 'provides is disabled: it is listed in disable_modules'",
+    refusal: expect.stringMatching(
+      /^'pkg' __virtual__ returned False: .*needs Debian \(refuses\) Possible reasons: 'provides is disabled: it is listed in disable_modules'$/,
+    ),
   })
   expect(
     predictCall(

@@ -8,33 +8,33 @@ const { put, open } = folder
 const serving = (name: string, rest: string) => `export const virtualName = '${name}'\n${rest}\n`
 
 test('every file that could provide a function says what it does about it', async () => {
-  const first = await put('modules/a_apt.js', serving('pkg', 'export const install = () => 1'))
-  const second = await put('modules/b_second.js', serving('pkg', 'export const install = () => 1'))
-  const other = await put('modules/c_other.js', serving('pkg', 'export const hold = () => 1'))
-  const refusing = await put('modules/d_yum.js', serving('pkg', "export const virtual = 'needs yum'"))
-  const silent = await put('modules/e_none.js', serving('pkg', 'export const virtual = false'))
+  const first = await put('modules/a_apt.js', serving('wares', 'export const install = () => 1'))
+  const second = await put('modules/b_second.js', serving('wares', 'export const install = () => 1'))
+  const other = await put('modules/c_other.js', serving('wares', 'export const hold = () => 1'))
+  const refusing = await put('modules/d_yum.js', serving('wares', "export const virtual = 'needs yum'"))
+  const silent = await put('modules/e_none.js', serving('wares', 'export const virtual = false'))
   const lacking = await put(
     'modules/f_lacks.js',
     serving(
-      'pkg',
+      'wares',
       "export const dependsOn = { binary: 'nosuch', functions: ['install'] }\nexport const install = () => 1",
     ),
   )
-  const disabled = await put('modules/g_off.js', serving('pkg', 'export const install = () => 1'))
-  const broken = await put('modules/pkg.js', '\nexport const = 1\n')
-  const hidden = await put('last/pkg.js', 'export const install = () => 1\n')
+  const disabled = await put('modules/g_off.js', serving('wares', 'export const install = () => 1'))
+  const broken = await put('modules/wares.js', '\nexport const = 1\n')
+  const hidden = await put('last/wares.js', 'export const install = () => 1\n')
   const loader = open({
     module_dirs: [path.join(folder.path, 'last'), folder.path],
     disable_modules: ['g_off'],
   })
-  expect(await loader.view.why('pkg.install')).toEqual({
-    name: 'pkg.install',
+  expect(await loader.view.why('wares.install')).toEqual({
+    name: 'wares.install',
     provided_by: first,
     files: {
       [broken]: `cannot be loaded: ${broken}:2: SyntaxError: Unexpected token '='`,
       [first]: 'provides it',
       [second]: `has it, too, but ${first} comes first`,
-      [other]: 'serves this module, but offers no pkg.install',
+      [other]: 'serves this module, but offers no wares.install',
       [refusing]: 'is not offered: needs yum',
       [silent]: 'is not offered: its virtual is false, without a reason',
       [lacking]: "has it, but it needs the program 'nosuch', which is not in PATH",
@@ -45,12 +45,12 @@ test('every file that could provide a function says what it does about it', asyn
 })
 
 test('a module, a plugin, and a file that is offered under another name', async () => {
-  const apt = await put('modules/apt.js', serving('pkg', 'export const install = () => 1'))
+  const apt = await put('modules/apt.js', serving('wares', 'export const install = () => 1'))
   const loader = open()
-  expect(await loader.view.why('pkg')).toMatchObject({ provided_by: apt, files: { [apt]: 'provides it' } })
+  expect(await loader.view.why('wares')).toMatchObject({ provided_by: apt, files: { [apt]: 'provides it' } })
   expect(await loader.view.why('apt.install')).toMatchObject({
     provided_by: null,
-    files: { [apt]: 'is offered as pkg' },
+    files: { [apt]: 'is offered as wares' },
   })
   const nested = await loader.view.of('outputters')?.why('nested')
   expect(nested?.provided_by).toMatch(/plugins\/outputters\/nested\.ts$/)
