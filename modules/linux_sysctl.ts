@@ -110,7 +110,11 @@ async function currentValue(name: string, context: Context): Promise<string> {
   return output([await sysctl(), '-n', '--', name], context)
 }
 
-async function assignValue(name: string, value: string | number, context: Context) {
+async function assignValue(
+  name: string,
+  value: string | number,
+  context: Context,
+): Promise<Record<string, string>> {
   const path = `/proc/sys/${name.replace(/[./]/g, (char) => (char === '.' ? '/' : '.'))}`
   if ((await stat(path).catch(() => undefined)) === undefined) {
     throw new CommandExecutionError(`sysctl ${name} does not exist`)
