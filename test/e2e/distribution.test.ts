@@ -108,19 +108,19 @@ describe('extensions of users', () => {
 
 describe('on the host of the master', () => {
   test('runners and outputters are synced, and are there at once', async () => {
-    await write('_runners/mine.js', module("'from a runner'"))
+    await write('_runners/own.js', module("'from a runner'"))
     await write(
       '_output/shout.js',
       'export default { render: (value) => JSON.stringify(value).toUpperCase() }\n',
     )
     const synced = await cluster.spawned('salt-run', 'saltutil.sync_all', '--out', 'json')
-    expect(JSON.parse(synced.stdout)).toMatchObject({ runners: ['runners.mine'], output: ['output.shout'] })
-    const called = await cluster.spawned('salt-run', 'mine.value', '--out', 'shout')
+    expect(JSON.parse(synced.stdout)).toMatchObject({ runners: ['runners.own'], output: ['output.shout'] })
+    const called = await cluster.spawned('salt-run', 'own.value', '--out', 'shout')
     expect(called.stdout.trim()).toBe('"FROM A RUNNER"')
-    await write('_runners/mine.js', 'import "not-installed"\n')
+    await write('_runners/own.js', 'import "not-installed"\n')
     const broken = await cluster.spawned('salt-run', 'saltutil.sync_runners', '--out', 'json')
     expect(broken.code).not.toBe(0)
-    expect(JSON.parse(broken.stdout)[1]).toMatch(/^runners\.mine \(failed to load: .*not-installed/)
+    expect(JSON.parse(broken.stdout)[1]).toMatch(/^runners\.own \(failed to load: .*not-installed/)
   })
 
   test('the file server can be looked at', async () => {
