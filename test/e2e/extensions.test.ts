@@ -76,20 +76,20 @@ export const summed = fn(async function* () {
 test('sys.why and doctor.module say where a function comes from, and why others do not provide it', async () => {
   const apt = await put(
     'modules/apt.js',
-    `export const virtualName = 'pkg'\nexport const install = () => 'apt'\n`,
+    `export const virtualName = 'wares'\nexport const install = () => 'apt'\n`,
   )
   const yum = await put(
     'modules/yum.js',
-    `export const virtualName = 'pkg'\nexport const virtual = 'needs yum'\n`,
+    `export const virtualName = 'wares'\nexport const virtual = 'needs yum'\n`,
   )
-  const why = await cluster.salt('web1', 'sys.why', 'pkg.install', '--out', 'json')
+  const why = await cluster.salt('web1', 'sys.why', 'wares.install', '--out', 'json')
   expect(JSON.parse(why.stdout).web1).toEqual({
-    name: 'pkg.install',
+    name: 'wares.install',
     provided_by: apt,
     files: { [apt]: 'provides it', [yum]: 'is not offered: needs yum' },
   })
-  const doctor = await cluster.command('salt-run', 'doctor.module', 'pkg.install', '--out', 'json')
-  expect(JSON.parse(doctor.stdout)).toEqual({ name: 'pkg.install', provided_by: { [apt]: ['web1'] } })
+  const doctor = await cluster.command('salt-run', 'doctor.module', 'wares.install', '--out', 'json')
+  expect(JSON.parse(doctor.stdout)).toEqual({ name: 'wares.install', provided_by: { [apt]: ['web1'] } })
   const here = await cluster.command(
     'salt-run',
     'doctor.module',
