@@ -101,9 +101,20 @@ test.each<[string, number, number, Stranger]>([
     await ping()
     const before = children()
 
-    for (let n = 0; n < strangers; n++)
-      burst.push(stranger(ports.publish, 'publish'), stranger(ports.request, 'request'))
-    await eventually(() => expect(refusals()).toHaveLength(2))
+    const come = (count: number) => {
+      for (let n = 0; n < count; n++)
+        burst.push(stranger(ports.publish, 'publish'), stranger(ports.request, 'request'))
+    }
+    come(strangers)
+    let moreAt = performance.now() + 5_000
+    await eventually(() => {
+      // Those whose greeting is wrong are let go again, so that on a slow machine more must come.
+      if (performance.now() > moreAt && refusals().length < 2) {
+        come(strangers / 4)
+        moreAt += 5_000
+      }
+      expect(refusals()).toHaveLength(2)
+    })
     for (let round = 0; round < ROUNDS; round++) {
       await ping()
       await Promise.all([ping(), ping(), ping(), ping()])

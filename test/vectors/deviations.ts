@@ -32,7 +32,8 @@ const authenticationError = {
 
 const ALWAYS_ANSWERED = 'repair: every request is answered (§5)'
 const NO_PILLAR = 'not yet: the pillar is empty'
-const NO_MINE = 'not yet: the mine'
+const MINE_CLEARED = 'repair: all values are replaced, where a real master fails and stores nothing'
+const NO_PROOF = 'repair: only a proved id has a mine (§19)'
 const NO_RETURNS = 'a repair: where there are no returns there is an empty map of them, not an empty text'
 const OTHER_TOKEN = 'the token is one of the recorded master; ours knows its own'
 const UNKNOWN_ID = 'repair: without an accepted key an id has no requests (§19, deleted minions)'
@@ -71,7 +72,8 @@ export const deviations: Forms = {
       answer: sealed(false),
       why: 'repair: a minion writes to its own folder only (§19)',
     },
-    ...table(['aes-mine', 'aes-mine-clear', 'aes-mine_flush', 'aes-mine-no-tok'], sealed(false), NO_MINE),
+    'aes-mine-clear': { answer: sealed(true), why: MINE_CLEARED },
+    'aes-mine-no-tok': { answer: sealed(false), why: NO_PROOF },
     'aes-mine-other-id': refusedByChannel('repair: the token is checked before any command is looked at'),
     ...table(['aes-minion_publish', 'aes-pub_ret-unknown-jid'], sealed({}), NO_RETURNS),
     'aes-syndic_return': { answer: sealed({}), why: 'not yet: syndics' },
@@ -154,8 +156,9 @@ export const deviations: Forms = {
     },
   },
   sets: {
-    ...table(['v3-mine', 'v3-mine-clear', 'v2-mine-no-tok'], sealed(false), NO_MINE),
-    ...table(['v3-mine_get', 'v2-mine_get-no-tok'], sealed({}), NO_MINE),
+    'v3-mine-clear': { answer: sealed(true), why: MINE_CLEARED },
+    'v2-mine-no-tok': { answer: sealed(false), why: NO_PROOF },
+    'v2-mine_get-no-tok': { answer: sealed({}), why: NO_PROOF },
     'v3-minion_publish': { answer: sealed({}), why: NO_RETURNS },
     ...table(
       ['v3-pillar', 'v3-pillar-no-algo-names', 'v3-pillar-no-ver', 'v2-pillar-no-tok'],
