@@ -206,6 +206,10 @@ describe('three masters over NATS', needs(program('nats-server')), () => {
     await returned(three, jid, ids)
     expect(await pingAll(three)).toEqual(all)
     await two.startMaster()
+    await until('all minions at the master that is back', async () => {
+      const returns = await ping(two)
+      return ids.every((id) => returns[id] === true)
+    })
     expect(await pingAll(two)).toEqual(all)
     await returned(two, jid, ids)
     const pids = three.master.processes().map(({ pid }) => pid)
