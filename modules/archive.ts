@@ -20,10 +20,11 @@ import {
   removeCached,
   stripped,
 } from './_archive/list.ts'
-import { linesOf, refuseTemplate, runArchiver } from './_archive/program.ts'
+import { refuseTemplate, runArchiver } from './_archive/program.ts'
 import { expandSources, namesOf } from './_archive/sources.ts'
 import { makeZip, unpackZip } from './_archive/zip.ts'
 import { readZipDirectory } from './_archive/zip-directory.ts'
+import { linesOf } from './_cmd/lines.ts'
 import { splitWords } from './_cmd/split.ts'
 import { which } from './_cmd/which.ts'
 

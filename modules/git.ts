@@ -5,9 +5,11 @@
  * `opts` are further options of the git command, `git_opts` those of git itself, such as `-c user.name=deploy`. `identity`
  * is an SSH key, or a list of keys that are tried in turn: paths, or salt:// URLs.
  */
+
 import { mkdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { CommandExecutionError, type Context, fn, p, SaltInvocationError, type Virtual } from 'salt-ts'
+import { linesOf } from './_cmd/lines.ts'
 import { which } from './_cmd/which.ts'
 import { redacted, withLogin } from './_git/address.ts'
 import { readValues, setValues, unsetValues, valuesOf } from './_git/config.ts'
@@ -19,7 +21,6 @@ import {
   expandPath,
   git,
   identity,
-  linesOf,
   optioned,
   optionWords,
   opts as optsParam,

@@ -1,14 +1,12 @@
 import { join } from 'node:path'
 import { isRecord } from '../base/record.ts'
 import { keysUnder, openStore, type Store, type StoreOptions, type StoreReader } from '../store/index.ts'
+import type { MineValue } from '../wire/mine.ts'
 
 /** What a minion has sent for a name in its mine. */
-export interface MineEntry {
-  readonly value: unknown
+export interface MineEntry extends MineValue {
   /** When it was stored, in milliseconds since 1970. */
   readonly at: number
-  /** The minions that may get it; by default all. */
-  readonly allow?: { readonly tgt: unknown; readonly tgt_type: string }
 }
 
 /**

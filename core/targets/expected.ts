@@ -34,6 +34,12 @@ export function expectedMinions(
   return { minions, unknown, missing: [] }
 }
 
+/** Return the minions that the target certainly matches. */
+export function certainMinions({ minions, unknown }: Expected): string[] {
+  const unsure = new Set(unknown)
+  return minions.filter((id) => !unsure.has(id))
+}
+
 function listed(tgt: unknown, candidates: Iterable<MatchSubject>): { minions: string[]; missing: string[] } {
   const words: unknown[] = typeof tgt === 'string' ? tgt.split(',') : Array.isArray(tgt) ? tgt : []
   const unmatched = new Set(words.filter((id): id is string => typeof id === 'string' && id !== ''))

@@ -1,7 +1,7 @@
 import { isRecord } from '../base/record.ts'
 
 /** A value of the mine, and the target of the minions that may get it; by default all may. */
-interface MineValue {
+export interface MineValue {
   readonly value: unknown
   readonly allow?: { readonly tgt: unknown; readonly tgt_type: string }
 }

@@ -6,7 +6,7 @@ import { CommandExecutionError } from 'salt-ts'
 import { which } from '../_cmd/which.ts'
 
 const run = promisify(execFile)
-/** Of one answer of getent; large directories have many users. */
+/** Limits one answer of getent; large directories have many users. */
 const MAX_BYTES = 256 * 1024 * 1024
 
 /** The account databases of this host, in the format of getent(1). */

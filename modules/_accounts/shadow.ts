@@ -52,7 +52,7 @@ function entryOf([name = '', passwd = '', ...days]: string[]): ShadowEntry {
   }
 }
 
-/** What is set with an option of chage. */
+/** Fields that an option of chage sets. */
 interface Aging {
   readonly name: string
   readonly key: DayKey

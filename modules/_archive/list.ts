@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { CommandExecutionError, type Context } from 'salt-ts'
-import { linesOf, runArchiver } from './program.ts'
+import { linesOf } from '../_cmd/lines.ts'
+import { runArchiver } from './program.ts'
 import { readZipDirectory } from './zip-directory.ts'
 
 export interface Contents {

@@ -32,9 +32,6 @@ export async function runArchiver(
   })
 }
 
-/** Split the output of a program into lines. */
-export const linesOf = (output: string): string[] => (output === '' ? [] : output.split(/\r?\n/))
-
 export function refuseTemplate(template: string | undefined): void {
   if (template === undefined) return
   throw new SaltInvocationError(

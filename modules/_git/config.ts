@@ -1,5 +1,6 @@
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
-import { type Caller, expandPath, git, linesOf, type Outcome, tryGit } from './run.ts'
+import { linesOf } from '../_cmd/lines.ts'
+import { type Caller, expandPath, git, type Outcome, tryGit } from './run.ts'
 
 export interface Place extends Caller {
   readonly global: boolean

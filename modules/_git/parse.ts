@@ -1,5 +1,5 @@
 /** Reads what git writes. */
-import { linesOf } from './run.ts'
+import { linesOf } from '../_cmd/lines.ts'
 
 const STATES: Readonly<Record<string, string>> = { M: 'modified', A: 'new', D: 'deleted', '??': 'untracked' }
 

@@ -33,7 +33,7 @@ export const authenticated = {
   output_encoding: caller.output_encoding,
 }
 
-/** Who runs git, and how. */
+/** The user who runs git, the place, and how its outcome is treated. */
 export interface Caller {
   readonly cwd?: string | undefined
   readonly user?: string | undefined
@@ -89,7 +89,7 @@ function start(
     python_shell: false,
     redirect_stderr: merged,
     ignore_retcode,
-    // Nobody would answer a question.
+    // Let git fail where it would ask for a password, which nobody would type.
     env: { GIT_TERMINAL_PROMPT: '0', ...env },
     ...(cwd !== undefined && { cwd }),
     ...(user !== undefined && { runas: user }),
@@ -110,5 +110,3 @@ export function optionWords(given: string | readonly unknown[]): string[] {
   const words = splitWords(given)
   return words.at(-1) === '--' ? words.slice(0, -1) : words
 }
-
-export const linesOf = (output: string): string[] => (output === '' ? [] : output.split(/\r?\n/))

@@ -1,8 +1,9 @@
 import { readFile, rm, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { CommandExecutionError, type Context } from 'salt-ts'
+import { linesOf } from '../_cmd/lines.ts'
 import { readWorktrees } from './parse.ts'
-import { type Caller, git, linesOf, tryGit } from './run.ts'
+import { type Caller, git, tryGit } from './run.ts'
 
 export interface Worktree {
   readonly stale: boolean

@@ -48,10 +48,12 @@ export async function openEmbeddedTokens(directory: string, options?: StoreOptio
         return true
       }),
     async expire(now) {
-      const old = digests().filter((digest) => (get(digest)?.expire ?? 0) < now)
+      const old = [...store.entries(keysUnder('token'))].filter(
+        ({ value }) => (readRecord(value)?.expire ?? 0) < now,
+      )
       if (old.length > 0)
         await store.change((records) => {
-          for (const digest of old) records.remove(keyOf(digest))
+          for (const { key } of old) records.remove(key)
           countChange(records)
         })
       return old.length

@@ -3,7 +3,7 @@ import type { Matched } from '../../author/master.ts'
 import { cachedMinions } from '../../cache/cached-minions.ts'
 import type { MinionData } from '../../cache/minion-data.ts'
 import type { MasterConfig } from '../../config/index.ts'
-import { expectedMinions } from '../../targets/index.ts'
+import { certainMinions, expectedMinions } from '../../targets/index.ts'
 import { openMatchers } from '../../targets/open-match.ts'
 
 interface TargetSources {
@@ -19,7 +19,6 @@ export async function matchTarget(
   { config, log, acceptedIds, data }: TargetSources,
 ): Promise<Matched> {
   const matcher = await openMatchers(config, log)
-  const { minions, unknown, missing } = expectedMinions(target, cachedMinions(acceptedIds, data), matcher)
-  const unsure = new Set(unknown)
-  return { minions: minions.filter((id) => !unsure.has(id)), unknown, missing }
+  const expected = expectedMinions(target, cachedMinions(acceptedIds, data), matcher)
+  return { minions: certainMinions(expected), unknown: expected.unknown, missing: expected.missing }
 }

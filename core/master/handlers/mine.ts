@@ -4,7 +4,7 @@ import { isMinionId, type MinionId } from '../../base/minion-id.ts'
 import { cachedMinions } from '../../cache/cached-minions.ts'
 import { type MineEntry, mineOf } from '../../cache/mine.ts'
 import type { EncryptedHandler, Sender } from '../../channel/request-server.ts'
-import { expandTarget, expectedMinions, type Target } from '../../targets/index.ts'
+import { certainMinions, expandTarget, expectedMinions, type Target } from '../../targets/index.ts'
 import { readMineUpdate } from '../../wire/mine.ts'
 import type { WorkerContext } from '../worker/context.ts'
 import { peerTargetRefusal } from './peer-target.ts'
@@ -88,9 +88,7 @@ async function minionsOf(
   const refusal = peerTargetRefusal(target)
   if (refusal !== undefined) throw new Error(refusal)
   const expanded = await expandTarget(target, { config })
-  const found = expectedMinions(expanded, cachedMinions(await keys.minions(), minions), matcher)
-  const unknown = new Set(found.unknown)
-  return found.minions.filter((id) => !unknown.has(id))
+  return certainMinions(expectedMinions(expanded, cachedMinions(await keys.minions(), minions), matcher))
 }
 
 /** Whether a value is for a minion. */
