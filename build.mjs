@@ -12,12 +12,12 @@
  * | job process | 233 ms       | 195 ms     | 114 ms   |
  * | API         | 512 ms       | 391 ms     | 250 ms   |
  *
- * What others import (`salt-ts`, `salt-ts/client`, `salt-ts/testing`, `salt-ts/tracing`, what oclif and Node's test runner load) are ES modules
+ * What others import (`salt-ts`, `salt-ts/client`, `salt-ts/http`, `salt-ts/testing`, `salt-ts/tracing`, what oclif and Node's test runner load) are ES modules
  * with shared chunks, so that a process has each part once.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { build } from 'esbuild'
@@ -47,6 +47,7 @@ const commands = [
 ]
 /** Child processes that are started often use it, too, which saves 5 to 20 ms of each. */
 const children = [
+  'cli/dev/session-process',
   'client/functions/background-process',
   'master/publisher/publisher-process',
   'master/worker/worker-process',
@@ -86,6 +87,7 @@ const modules = await build({
     'core/author/index.ts',
     'core/author/internal.ts', // for extensions of this package
     'core/client/index.ts',
+    'core/client/http/index.ts',
     'core/testing/index.ts',
     'core/tracing/id-generator.ts',
     'core/cli/commands/salt-ts.ts',
@@ -136,6 +138,7 @@ for (const [name, folders] of Object.entries(start.EXTENSION_BUNDLES))
   })
 
 await removeOrphans(new Set(Object.keys(modules.metafile.outputs)))
+await copyAssets()
 await writeAboutPackage()
 for (const { bundle, runs } of commands) await keepCompiled(bundle, runs)
 const masterFlags = await flagsOfTheMaster()
@@ -146,6 +149,12 @@ for (const name of children) {
     `require(${JSON.stringify(starter)}).child(__filename)\n`,
   )
   await keepCompiled(`${name}.bundle`, [[]], name.startsWith('master/') ? masterFlags : [])
+}
+
+/** Copies what `salt-ts docs` gives to browsers. */
+async function copyAssets() {
+  const assets = path.join('core', 'cli', 'docs-site', 'assets')
+  await cp(path.join(root, assets), path.join(dist, assets), { recursive: true })
 }
 
 /** Writes manifests of the extensions, man pages and tables for shells. */

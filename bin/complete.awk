@@ -135,7 +135,7 @@ function operand_words() {
     return keywords(ENVIRON["OWN"] "/runners", 0)
   }
   if (program != "salt-ts") return
-  if (operands == 0) return each("completion create test types", " ", "")
+  if (operands == 0) return each("check completion create dev docs pack test types", " ", "")
   if (operands == 1 && operand[1] == "completion") each("bash fish zsh", " ", "")
   if (operands == 1 && operand[1] == "create") rows("kinds", "")
 }

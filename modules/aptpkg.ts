@@ -3,30 +3,21 @@
  *
  * apt and dpkg are run unattended. If another program holds their lock, they wait for it for up to five minutes.
  */
-import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  CommandExecutionError,
-  CommandNotFoundError,
-  fn,
-  p,
-  SaltInvocationError,
-  type Virtual,
-} from 'salt-ts'
-import { fnmatch } from '#internal'
+import { fn, p, SaltInvocationError, untyped, type Virtual } from 'salt-ts'
 import { latestVersions, listAvailable, listUpgradable, showPackages } from './_apt/available.ts'
-import { aptGet, readApt } from './_apt/command.ts'
-import { ownerOf, packageFiles, packageInfos } from './_apt/database.ts'
-import { fileInfo } from './_apt/deb-file.ts'
+import { installedInfos, ownerOf, packageFiles } from './_apt/database.ts'
+import { listDownloaded } from './_apt/deb-file.ts'
 import { holdPackages, unholdPackages } from './_apt/hold.ts'
-import { conffileOptions, installPackages, uninstallPackages } from './_apt/install.ts'
-import { listAgain, listInstalled, listVersions, withoutNativeArch } from './_apt/installed.ts'
+import { installPackages, uninstallPackages } from './_apt/install.ts'
+import { listInstalled, listVersions, withoutNativeArch } from './_apt/installed.ts'
+import { addKey, keyOfPpa, listKeys, removeKey } from './_apt/key-list.ts'
 import { refreshLists } from './_apt/refresh.ts'
-import { changeRepo, deleteRepo, findRepo } from './_apt/repos.ts'
-import { parseSelections, readSelections, writeSelections } from './_apt/selections.ts'
-import { listRepos, type Repo } from './_apt/sources.ts'
-import { which } from './_cmd/which.ts'
-import { changesBetween, problem } from './_pkg/changes.ts'
+import { changeRepo, deleteRepo, findRepo, listRepos } from './_apt/repos.ts'
+import { fetchSelections, readSelections, writeSelections } from './_apt/selections.ts'
+import { outdatedServices } from './_apt/services.ts'
+import type { Repo } from './_apt/sources.ts'
+import { removeUnneeded, unneededPackages, upgradeAll } from './_apt/upgrade.ts'
 import { withoutEpoch } from './_pkg/comparison.ts'
 import { compareDebVersions } from './_pkg/deb-version.ts'
 import { append } from './_pkg/group.ts'
@@ -77,7 +68,7 @@ export const install = fn(
     repo: text,
   },
   async ({ debconf, repo, fromrepo = repo, ...options }, context) => {
-    if (debconf !== undefined) await context.call('debconf.set_file', { path: debconf })
+    if (debconf !== undefined) await context.call(untyped('debconf.set_file'), { path: debconf })
     const normalize = (name: string) => withoutNativeArch(name, context.grains)
     const targets = await parseTargets(options, normalize, context)
     return targets ? installPackages(targets, { ...options, fromrepo }, context) : {}
@@ -119,18 +110,8 @@ export const purge = fn(removal, async ({ env, ...given }, context) => {
  */
 export const autoremove = fn(
   { list_only: flag(false), purge: flag(false) },
-  async ({ list_only, purge }, context) => {
-    const args = [...(purge ? ['--purge'] : []), 'autoremove']
-    if (list_only) {
-      const { stdout } = await readApt(['apt-get', '--assume-no', ...args], context, { ignore_retcode: true })
-      const [, listed = ''] =
-        /The following packages will be REMOVED:.*\n((?:[ \t].*(?:\n|$))*)/.exec(stdout) ?? []
-      return listed.split(/\s+/).filter(Boolean).sort()
-    }
-    const old = await listInstalled({}, context)
-    await aptGet(['--assume-yes', ...args], context, { ignore_retcode: true })
-    return changesBetween(old, await listAgain({}, context))
-  },
+  ({ list_only, purge }, context) =>
+    list_only ? unneededPackages(purge, context) : removeUnneeded(purge, context),
 )
 
 /**
@@ -151,26 +132,9 @@ export const upgrade = fn(
     downloadonly: flag(false),
     allow_downgrades: flag(false),
   },
-  async (given, context) => {
-    if (given.refresh) await refreshLists(given.cache_valid_time, false, context)
-    const old = await listInstalled({}, context)
-    const when = (wanted: boolean, ...options: string[]) => (wanted ? options : [])
-    const result = await aptGet(
-      [
-        '-q',
-        '-y',
-        ...conffileOptions(given.force_conf_new),
-        ...when(given.force_yes, '--allow-remove-essential', '--allow-change-held-packages'),
-        ...when(given.skip_verify || given.force_yes, '--allow-unauthenticated'),
-        ...when(given.download_only || given.downloadonly, '--download-only'),
-        ...when(given.allow_downgrades || given.force_yes, '--allow-downgrades'),
-        given.dist_upgrade ? 'dist-upgrade' : 'upgrade',
-      ],
-      context,
-    )
-    const changes = changesBetween(old, await listAgain({}, context))
-    if (result.retcode === 0) return changes
-    throw problem('Problem encountered upgrading packages', { changes, result })
+  async ({ refresh, cache_valid_time, ...given }, context) => {
+    if (refresh) await refreshLists(cache_valid_time, false, context)
+    return upgradeAll(given, context)
   },
 )
 
@@ -295,24 +259,9 @@ export const version_cmp = fn(
  * @example salt '*' pkg.info_installed bash
  * @example salt '*' pkg.info_installed bash no-such-package failhard=False
  */
-export const info_installed = fn({ names, failhard: flag(true) }, async ({ names, failhard }, context) => {
-  const infos = Object.entries(await packageInfos(names, failhard, context))
-  const installed = infos.filter(([, { status = 'ii' }]) => status[1] === 'i')
-  return Object.fromEntries(installed.map(([name, info]) => [name, withCommonNames(info)]))
-})
-
-/** Names that all package modules use, by that of dpkg. The status is left out, since all are installed. */
-const COMMON: Readonly<Record<string, string | undefined>> = {
-  package: 'name',
-  origin: 'vendor',
-  section: 'group',
-  maintainer: 'packager',
-  homepage: 'url',
-}
-
-function withCommonNames({ status: _, ...info }: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(info).map(([key, value]) => [COMMON[key] ?? key, value]))
-}
+export const info_installed = fn({ names, failhard: flag(true) }, ({ names, failhard }, context) =>
+  installedInfos(names, failhard, context),
+)
 
 /**
  * Return what `apt-cache show` has on packages, by name and version. `filter` limits it to some fields.
@@ -325,13 +274,7 @@ export const show = fn(
   async ({ names, filter = [], refresh }, context) => {
     if (refresh) await refreshLists(0, false, context)
     if (names.length === 0) return {}
-    const only = [filter].flat().flatMap((keys) =>
-      keys
-        .toLowerCase()
-        .split(',')
-        .map((key) => key.trim()),
-    )
-    return showPackages(names, only, context)
+    return showPackages(names, [filter].flat(), context)
   },
 )
 
@@ -418,13 +361,7 @@ export const set_selections = fn(
       )
     }
     if (!path) return selection ? writeSelections(selection, clear, context) : {}
-    const cached = await context.call('cp.cache_file', { path, saltenv })
-    if (typeof cached !== 'string' || cached === '') {
-      throw new CommandExecutionError(
-        `The file ${path} could not be fetched; check that it exists in saltenv '${saltenv}'`,
-      )
-    }
-    return writeSelections(parseSelections(await readFile(cached, 'utf8')), clear, context)
+    return writeSelections(await fetchSelections(path, saltenv, context), clear, context)
   },
 )
 
@@ -486,6 +423,54 @@ export const del_repo = fn({ repo: p.string(), refresh: flag(true) }, async ({ r
   return report
 })
 
+const keyPlace = { aptkey: flag(true), keydir: text }
+
+/**
+ * List the keys of repositories by id: those of apt-key, or with `aptkey=False`, or without apt-key, of the files in `keydir`
+ * (/etc/apt/keyrings).
+ *
+ * @example salt '*' pkg.get_repo_keys
+ * @example salt '*' pkg.get_repo_keys aptkey=False keydir=/etc/apt/trusted.gpg.d
+ */
+export const get_repo_keys = fn(keyPlace, (place, context) => listKeys(place, context))
+
+/**
+ * Add a key of a repository: of a file (`path`), a `text`, or `keyid` of a `keyserver`. Without apt-key it is stored as `keyfile` in
+ * `keydir` (/etc/apt/keyrings); the name of a file whose content is text ends with .asc. False if it cannot be added.
+ *
+ * @example salt '*' pkg.add_repo_key salt://apt/sources/test.key aptkey=False keyfile=test.gpg
+ * @example salt '*' pkg.add_repo_key keyserver=keyserver.example keyid=0000AAAA
+ */
+export const add_repo_key = fn(
+  {
+    path: text,
+    text,
+    keyserver: text,
+    keyid: text,
+    saltenv,
+    ...keyPlace,
+    keyfile: text,
+  },
+  (given, context) => addKey(given, context),
+  { returns: p.boolean() },
+)
+
+/**
+ * Remove a key of a repository by its `keyid`, or with `keyid_ppa` by that of a PPA (`name`), and return the id. Without apt-key the
+ * file in `keydir` that has it is removed, and the id has 8 or 16 digits.
+ *
+ * @example salt '*' pkg.del_repo_key keyid=0123ABCD
+ * @example salt '*' pkg.del_repo_key name=ppa:foo/bar keyid_ppa=True
+ */
+export const del_repo_key = fn(
+  { name: text, ...keyPlace, keyid: text, keyid_ppa: flag(false) },
+  async ({ name, keyid, keyid_ppa, ...place }, context) => {
+    const id = keyid_ppa ? await keyOfPpa(name, context) : keyid
+    if (id === undefined) throw new SaltInvocationError('keyid or keyid_ppa and PPA name must be passed')
+    return removeKey(id, place, context)
+  },
+)
+
 /**
  * List the versions of packages in the lists of apt, the newest first; of all without a name.
  *
@@ -499,36 +484,16 @@ export const list_repo_pkgs = fn({ args: names }, ({ args }, context) => listAva
  *
  * @example salt '*' pkg.list_downloaded
  */
-export const list_downloaded = fn({ root: p.default(p.string(), '/') }, async ({ root }, context) => {
-  const folder = join(root, '/var/cache/apt')
-  const exists = await stat(folder).catch(() => undefined)
-  const entries = exists ? await readdir(folder, { recursive: true }) : []
-  const downloaded: Record<string, Record<string, object>> = {}
-  for (const path of entries.filter((entry) => fnmatch(entry, '*.deb')).map((entry) => join(folder, entry))) {
-    const { name, version } = await fileInfo(path, context)
-    const { size, ctimeMs } = await stat(path)
-    const created = Math.floor(ctimeMs / 1000)
-    const creation_date_time = new Date(created * 1000).toISOString().slice(0, 19)
-    const file = { path, size, creation_date_time_t: created, creation_date_time }
-    downloaded[name] = { ...downloaded[name], [version]: file }
-  }
-  return downloaded
-})
+export const list_downloaded = fn({ root: p.default(p.string(), '/') }, ({ root }, context) =>
+  listDownloaded(join(root, '/var/cache/apt'), context),
+)
 
 /**
  * List the services that still use files which an upgrade has replaced. Needs checkrestart of debian-goodies.
  *
  * @example salt '*' pkg.services_need_restart
  */
-export const services_need_restart = fn(async (_, context) => {
-  if ((await which('checkrestart')) === null) {
-    throw new CommandNotFoundError(
-      "'checkrestart' is needed. It is part of the 'debian-goodies' package which can be installed from official repositories.",
-    )
-  }
-  const { stdout } = await readApt(['checkrestart', '--machine', '--package'], context)
-  return [...new Set([...stdout.matchAll(/^SERVICE:([^,\n]*)/gm)].map(([, name]) => name))]
-})
+export const services_need_restart = fn((_, context) => outdatedServices(context))
 
 /**
  * Remove the architecture from the name of a package if it is that of this system.

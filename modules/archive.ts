@@ -17,11 +17,13 @@ import {
   contentsOf,
   described,
   formatOf,
+  located,
   removeCached,
+  requireFile,
   stripped,
 } from './_archive/list.ts'
-import { refuseTemplate, runArchiver } from './_archive/program.ts'
-import { expandSources, namesOf } from './_archive/sources.ts'
+import { refuseTemplate, runArchiver, unzipEnv } from './_archive/program.ts'
+import { asPath, expandSources, namesOf } from './_archive/sources.ts'
 import { makeZip, unpackZip } from './_archive/zip.ts'
 import { readZipDirectory } from './_archive/zip-directory.ts'
 import { linesOf } from './_cmd/lines.ts'
@@ -62,11 +64,12 @@ const list_ = fn(
     if (strip_components !== undefined && strip_components < 0)
       throw new CommandExecutionError("'strip_components' must be a positive integer")
     const cached = await cacheArchive(name, rest, context)
-    const format = formatOf(name, archive_format)
-    const contents = stripped(
-      await contentsOf({ name, cached, options }, format, context),
-      strip_components ?? 0,
-    )
+    const listed = await located(cached, async () => {
+      const format = formatOf(name, archive_format)
+      if (format !== 'rar') await requireFile(cached, `Failed to list contents of ${name}: `)
+      return contentsOf({ name, cached, options }, format, context)
+    })
+    const contents = stripped(listed, strip_components ?? 0)
     if (clean) await removeCached(cached, context)
     if (verbose) return described(contents)
     return [...contents.dirs, ...contents.files, ...contents.links].sort(byCodePoint)
@@ -97,7 +100,7 @@ export const tar = fn(
     const words = options.split(/\s+/).filter(Boolean)
     if (words.length === 0) throw new SaltInvocationError('Tar options can not be empty')
     const more = [...(await expandSources(sources, cwd)), ...(dest ? ['-C', dest] : [])]
-    const { stdout } = await runArchiver(['tar', ...words, tarfile, ...more], { cwd, runas }, context)
+    const { stdout } = await runArchiver(['tar', ...words, asPath(tarfile), ...more], { cwd, runas }, context)
     return linesOf(stdout)
   },
 )
@@ -134,7 +137,7 @@ export const cmd_zip = fn(
   { zip_file: p.string(), sources, template: text, cwd: text, runas: text },
   async ({ zip_file, sources, template, cwd, runas }, context) => {
     refuseTemplate(template)
-    const words = ['zip', '-r', zip_file, ...(await expandSources(sources, cwd))]
+    const words = ['zip', '-r', asPath(zip_file), ...(await expandSources(sources, cwd))] as const
     return linesOf((await runArchiver(words, { cwd, runas }, context)).stdout)
   },
 )
@@ -178,12 +181,15 @@ export const cmd_unzip = fn(
   },
   async ({ zip_file, dest, excludes, options, template, runas, trim_output, password }, context) => {
     refuseTemplate(template)
-    const words = [
-      ...['unzip', ...(password === undefined ? [] : ['-P', password]), ...splitWords(options ?? '')],
-      ...[zip_file, '-d', dest, ...(excludes === undefined ? [] : ['-x', ...namesOf(excludes)])],
-    ]
-    const quiet = password !== undefined
-    const { retcode, stdout } = await runArchiver(words, { runas, throws: true, quiet }, context)
+    const { retcode, stdout } = await runArchiver(
+      [
+        ...(['unzip', ...splitWords(options ?? '')] as const),
+        ...[asPath(zip_file), '-d', asPath(dest)],
+        ...(excludes === undefined ? [] : ['-x', ...namesOf(excludes).map(asPath)]),
+      ],
+      { runas, throws: true, env: unzipEnv(password) },
+      context,
+    )
     if (retcode !== 0) throw new CommandExecutionError(stdout)
     return trimmed(linesOf(stdout), trim_output)
   },
@@ -225,8 +231,12 @@ export const is_encrypted = fn(
   { name: p.string(), clean: p.default(p.boolean(), false), ...source },
   async ({ name, clean, ...rest }, context) => {
     const cached = await cacheArchive(name, rest, context)
-    const members = await readZipDirectory(cached)
-    if (!members) throw new CommandExecutionError(`${name} is not a ZIP file`)
+    const members = await located(cached, async () => {
+      await requireFile(cached)
+      const found = await readZipDirectory(cached)
+      if (!found) throw new CommandExecutionError(`${name} is not a ZIP file`)
+      return found
+    })
     if (clean) await removeCached(cached, context)
     return members.some(({ isEncrypted }) => isEncrypted)
   },
@@ -242,7 +252,7 @@ export const rar = fn(
   { rarfile: p.string(), sources, template: text, cwd: text, runas: text },
   async ({ rarfile, sources, template, cwd, runas }, context) => {
     refuseTemplate(template)
-    const words = ['rar', 'a', '-idp', rarfile, ...(await expandSources(sources, cwd))]
+    const words = ['rar', 'a', '-idp', asPath(rarfile), ...(await expandSources(sources, cwd))] as const
     return linesOf((await runArchiver(words, { cwd, runas }, context)).stdout)
   },
 )
@@ -260,7 +270,7 @@ export const unrar = fn(
     if (program === null)
       throw new CommandNotFoundError(`None of provided binaries(["'unrar'", "'rar'"]) were found in $PATH.`)
     const left = namesOf(excludes).flatMap((name) => ['-x', name])
-    const words = [program, 'x', '-idp', rarfile, ...left, dest]
+    const words = [program, 'x', '-idp', asPath(rarfile), ...left, asPath(dest)] as const
     return trimmed(linesOf((await runArchiver(words, { runas }, context)).stdout), trim_output)
   },
 )
@@ -272,7 +282,7 @@ async function runOnFile(
   context: Context,
 ): Promise<string[]> {
   refuseTemplate(how.template)
-  const words = [program, ...(how.options ? [how.options] : []), file]
+  const words = [program, ...(how.options ? [how.options] : []), asPath(file)] as const
   return linesOf((await runArchiver(words, { runas: how.runas }, context)).stdout)
 }
 

@@ -51,6 +51,8 @@ export const at = fn(
   async ({ args, tag, runas }, context) => {
     const [time, ...command] = args
     if (time === undefined || command.length === 0) return { jobs: [] }
+    if (time.startsWith('-') || /[\r\n]/.test(tag ?? ''))
+      return { jobs: [], error: 'invalid timespec or tag' }
     const script = `${tag ? `### SALT: ${tag}\n` : ''}${command.join(' ')}`
     const said = await context.call('cmd.run', {
       cmd: ['at', time],
@@ -73,7 +75,7 @@ export const at = fn(
  * @example salt '*' at.atc 12
  */
 export const atc = fn({ jobid: p.string() }, async ({ jobid }, context) => {
-  const script = await runAt(['at', '-c', jobid], context)
+  const script = /^\d+$/.test(jobid) ? await runAt(['at', '-c', jobid], context) : ''
   return script === '' ? { error: `invalid job id '${jobid}'` } : script
 })
 

@@ -4,6 +4,7 @@ import { type Context, fn, p } from 'salt-ts'
 import { fnmatch } from '#internal'
 import { defaults } from './_config/defaults.ts'
 import { masked } from './_config/mask.ts'
+import { placeOf } from './_sdb/address.ts'
 import { mergeDeep } from './_values/merge.ts'
 import { entriesOf, isMapping, type Mapping, traverse } from './_values/traverse.ts'
 
@@ -21,7 +22,7 @@ interface Omissions {
 /**
  * Return the value of a key, which may be nested in maps and lists: from the configuration, else the grains, else the
  * pillar, else the master's configuration in the pillar, else a default. `merge` (recurse or overwrite) merges the maps
- * of all sources instead.
+ * of all sources instead. For a value `sdb://PROFILE/KEY` returns what `sdb.get` does.
  *
  * @example salt '*' config.get pkg:apache
  * @example salt '*' config.get lxc.container_profile:centos merge=recurse
@@ -38,11 +39,11 @@ export const get = fn(
     omit_grains: omit,
   },
   ({ key, default: fallback, delimiter, merge, ...omissions }, context) => {
-    const sources = sourcesOf(context, omissions)
-    if (merge !== undefined) return traverse(joined(sources, merge, context), key, fallback, delimiter)
+    const given = sourcesOf(context, omissions)
+    const sources = merge === undefined ? given : [joined(given, merge, context)]
     const values = sources.map((source) => traverse(source, key, MISSING, delimiter))
     const found = values.find((value) => value !== MISSING && value !== undefined)
-    return withDefault(found, fallback)
+    return found === undefined ? fallback : resolved(found, context)
   },
 )
 
@@ -169,6 +170,12 @@ function firstWith(sources: readonly Mapping[], key: string): unknown {
 
 // Null is a value: that of a key which exists and is empty.
 const withDefault = (found: unknown, fallback: unknown): unknown => (found === undefined ? fallback : found)
+
+/** Return the value that a URI `sdb://PROFILE/KEY` stands for, or another value as it is. */
+function resolved(value: unknown, context: Context): unknown {
+  const place = placeOf(value, context)
+  return place ? place.driver.get(place.key, place.profile, context) : value
+}
 
 function joined(sources: readonly Mapping[], strategy: string, { opts, log }: Context): Mapping {
   if (strategy !== 'recurse' && strategy !== 'overwrite') {

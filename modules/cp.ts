@@ -15,6 +15,7 @@ import { cachedFiles, cacheFolder, fetchFolder } from './_cp/folders.ts'
 import { environment, externalCopy, localCopy, requireServerPath, serverPath } from './_cp/places.ts'
 import { pushFile, pushFolder } from './_cp/push.ts'
 import { receiveChunk, receiveFiles } from './_cp/receive.ts'
+import { copyTemplate, refuseTemplate } from './_cp/template.ts'
 
 const saltenv = p.optional(p.string())
 const gzip = p.optional(
@@ -39,7 +40,7 @@ const patterns = p.optional(p.union(p.string(), p.array(p.string())))
 export const get_file = fn(
   { path: p.string(), dest: p.string(), saltenv, makedirs: p.default(p.boolean(), false), template, gzip },
   async ({ path, dest, ...options }, context) => {
-    refuseTemplate(options.template)
+    refuseTemplate(options.template, path, dest)
     const found = requireServerPath(path, environment(context, options.saltenv))
     requireAbsolute(dest)
     if (!(await context.minion.files.hash(found.path, found.saltenv))) return ''
@@ -55,7 +56,8 @@ export const get_file = fn(
 export const envs = fn((_, { minion }) => minion.files.envs())
 
 /**
- * Render a file as a template. Refused, since salt-ts has no renderers.
+ * Render a file as a template to `dest` and return its path: an empty string if there is no such file, or no folder for
+ * it. salt-ts has no renderers: a file that has expressions, statements or comments of Jinja is refused.
  *
  * @example salt '*' cp.get_template salt://path/to/template /minion/dest
  */
@@ -68,7 +70,7 @@ export const get_template = fn(
     makedirs: p.default(p.boolean(), false),
     kwargs: p.keywords(p.any()),
   },
-  ({ template }) => refuseTemplate(template),
+  ({ path, dest, ...options }, context) => copyTemplate(path, dest, options, context),
 )
 
 /**
@@ -79,7 +81,7 @@ export const get_template = fn(
 export const get_dir = fn(
   { path: p.string(), dest: p.string(), saltenv, template, gzip },
   ({ path, dest, ...options }, context) => {
-    refuseTemplate(options.template)
+    refuseTemplate(options.template, path, dest)
     requireAbsolute(dest)
     return fetchFolder(
       requireServerPath(path, environment(context, options.saltenv)),
@@ -354,8 +356,8 @@ export const push_dir = fn(
  *
  * @example salt '*' cp.recv '{motd: "Hello\n"}' /etc/motd
  */
-export const recv = fn({ files: p.record(p.any()), dest: p.string() }, ({ files, dest }) =>
-  receiveFiles(files, dest),
+export const recv = fn({ files: p.record(p.any()), dest: p.string() }, ({ files, dest }, context) =>
+  receiveFiles(files, dest, context),
 )
 
 /**
@@ -386,13 +388,6 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   )
-
-function refuseTemplate(template: string | undefined): void {
-  if (template === undefined || template === '') return
-  throw new CommandExecutionError(
-    `The template ${template} cannot be rendered: salt-ts has no renderers. Use cp.get_file without template to copy the file as it is.`,
-  )
-}
 
 function requireAbsolute(dest: string): void {
   if (dest !== '' && !isAbsolute(dest))

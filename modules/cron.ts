@@ -4,10 +4,10 @@
  * A job that Salt manages is found by its `identifier`, or by its command if it has none. A `%` and other characters that
  * cron interprets have to be escaped by the caller.
  */
-import { fn, p, type Virtual } from 'salt-ts'
+import { fn, p, SaltInvocationError, type Virtual } from 'salt-ts'
 import { which } from './_cmd/which.ts'
 import { changeCrontab, readCrontab, writeCrontab } from './_cron/crontab.ts'
-import { checkLines, hasTimes, isMeant, removeJob, setJob } from './_cron/jobs.ts'
+import { checkLines, checkWords, hasTimes, isMeant, removeJob, setJob } from './_cron/jobs.ts'
 import { envValue, parseTab } from './_cron/tab.ts'
 
 export const virtual: Virtual = async () =>
@@ -88,7 +88,8 @@ export const set_job = fn(
     ...notes,
   },
   ({ user, cmd, commented, comment = null, identifier = null, ...given }, context) => {
-    checkLines({ cmd, ...given, identifier: identifier ?? undefined })
+    checkLines({ cmd, identifier: identifier ?? undefined })
+    checkWords(given)
     const times = {
       minute: given.minute.toLowerCase(),
       hour: given.hour.toLowerCase(),
@@ -109,7 +110,8 @@ export const set_job = fn(
 export const set_special = fn(
   { user, special: p.string(), cmd: p.string(), ...notes },
   ({ user, special: spec, cmd, commented, comment = null, identifier = null }, context) => {
-    checkLines({ cmd, special: spec, identifier: identifier ?? undefined })
+    checkLines({ cmd, identifier: identifier ?? undefined })
+    checkWords({ special: spec })
     const job = { spec, cmd, commented, comment, identifier }
     return changeCrontab(user, context, (tab) => setJob(tab, job))
   },
@@ -121,7 +123,8 @@ export const set_special = fn(
  * @example salt '*' cron.set_env root MAILTO user@example.com
  */
 export const set_env = fn({ user, name: p.string(), value: text }, ({ user, name, value }, context) => {
-  checkLines({ name, value })
+  checkLines({ value })
+  checkVariable(name)
   return changeCrontab(user, context, (tab) => {
     const present = tab.env.find((variable) => variable.name === name)
     if (present?.value === envValue(value)) return 'present'
@@ -129,6 +132,12 @@ export const set_env = fn({ user, name: p.string(), value: text }, ({ user, name
     return present ? 'updated' : 'new'
   })
 })
+
+/** A name with spaces or `=` would make another line: that of a job. */
+function checkVariable(name: string): void {
+  if (/^[A-Za-z_]\w*$/.test(name)) return
+  throw new SaltInvocationError(`${JSON.stringify(name)} is not the name of a variable`)
+}
 
 /**
  * Remove a job, and return `removed` or `absent`. With times only a job that has these is removed.

@@ -2,6 +2,7 @@
 import { CommandExecutionError, CommandNotFoundError, type Context, fn, p, type Virtual } from 'salt-ts'
 import { which } from './_cmd/which.ts'
 import { dfFlags, readDf, readInodes } from './_host/disk-free.ts'
+import { protectedArea, readHdparm } from './_host/hdparm.ts'
 import { averageReports } from './_host/iostat.ts'
 import { output, outputLines, requireProgram, run } from './_host/programs.ts'
 
@@ -68,7 +69,11 @@ export const percent = fn({ args: p.optional(p.string()) }, async ({ args: path 
  * @example salt '*' disk.blkid token='UUID=6a38ee5-7235-44e7-8b22-816a403bad5d'
  */
 export const blkid = fn(
-  { device: p.optional(p.string()), token: p.optional(p.string()) },
+  {
+    device: p.optional(p.string()),
+    // salt-ts-ignore undeclared-secret: it is a tag of a device
+    token: p.optional(p.string()),
+  },
   async ({ device, token }, context) => {
     await requireProgram('blkid')
     const choice = device ? ['--', asPath(device)] : token ? ['-t', token] : []
@@ -233,6 +238,54 @@ export const iostat = fn(
     return averageReports((await run(words, context)).stdout)
   },
 )
+
+const disks = p.union(p.string(), p.array(p.string()))
+
+/**
+ * Return what `hdparm` shows of disks. `args` are the letters of its options, all that only read by default.
+ *
+ * @example salt '*' disk.hdparms /dev/sda
+ * @example salt '*' disk.hdparms '[sda, sdb]' args=aAC
+ */
+export const hdparms = fn(
+  { disks, args: p.optional(p.union(p.string(), p.array(p.string()))) },
+  async ({ disks, args }, context) => parametersOf(disks, args, context),
+)
+
+/**
+ * Return the sectors of disks: `total`, and with a host protected area also `visible` and `hidden` ones. Salt's `size`, which sets
+ * the area, is refused: it may lose data.
+ *
+ * @example salt '*' disk.hpa /dev/sda
+ */
+export const hpa = fn({ disks, size: p.optional(p.any()) }, async ({ disks, size }, context) => {
+  if (size !== undefined && size !== null)
+    throw new CommandExecutionError('disk.hpa does not set a host protected area: use hdparm -N on the host')
+  const found = await parametersOf(disks, 'N', context)
+  return Object.fromEntries(Object.entries(found).map(([disk, data]) => [disk, protectedArea(data)]))
+})
+
+const HDPARM_LETTERS = 'aAbBcCdgHiJkMmNnQrRuW'
+
+async function parametersOf(
+  disks: string | readonly string[],
+  args: string | readonly string[] = HDPARM_LETTERS,
+  context: Context,
+): Promise<Record<string, Record<string, unknown>>> {
+  await requireProgram('hdparm')
+  const letters = [args].flat().join('')
+  const unknown = [...letters].find((letter) => !HDPARM_LETTERS.includes(letter))
+  if (unknown !== undefined)
+    throw new CommandExecutionError(
+      `'${unknown}' is not a letter that only reads; use some of ${HDPARM_LETTERS}`,
+    )
+  const found: Record<string, Record<string, unknown>> = {}
+  for (const name of [disks].flat()) {
+    const disk = name.startsWith('/dev') ? name : `/dev/${name}`
+    found[disk] = readHdparm((await run(['hdparm', `-${letters}`, disk], context)).stdout)
+  }
+  return found
+}
 
 const TUNABLE = new Map([
   ['read-ahead', { set: 'setra', get: 'getra' }],

@@ -1,6 +1,12 @@
-/** Manage containers and images of Docker, through its unix socket. */
+/** Manage containers, images, networks and volumes of Docker, through its unix socket. */
+
 import { CommandExecutionError, type Context, fn, p } from 'salt-ts'
-import { docker, dockerJson, type Json } from './_docker/api.ts'
+import { fnmatch } from '#internal'
+import { address, DockerRefusal, docker, dockerEvents, dockerJson, type Json } from './_docker/api.ts'
+import { containerConfig } from './_docker/container-config.ts'
+import { byId, described } from './_docker/describe.ts'
+import { commandParams, runInside } from './_docker/exec.ts'
+import { readOutput } from './_docker/output.ts'
 
 export const virtualName = 'docker'
 
@@ -8,6 +14,16 @@ const name = p.string()
 const flag = (fallback: boolean) => p.default(p.boolean(), fallback)
 const seconds = p.optional(p.integer({ minimum: 0 }))
 const STOP_SECONDS = 10
+const filters = p.optional(p.record(p.any()))
+const someNames = p.optional(p.union(p.string(), p.array(p.string())))
+const client_timeout = p.default(p.integer(), 60)
+/** What Salt has for its library; it changes nothing here. */
+const ignored = {
+  skip_translate: p.optional(p.any()),
+  ignore_collisions: flag(false),
+  validate_ip_addrs: flag(true),
+  client_timeout,
+}
 
 /**
  * True if Docker answers.
@@ -31,21 +47,86 @@ export const version = fn((_, context) => dockerJson<Json>('GET', '/version', co
 export const info = fn((_, context) => dockerJson<Json>('GET', '/info', context))
 
 /**
- * List the running containers by id; with `all`, those that are stopped too.
+ * List the running containers by id; with `all`, those that are stopped too. `verbose` adds what Docker has on each, and `host` the
+ * interfaces of the host.
  *
  * @example salt '*' docker.ps
  * @example salt '*' docker.ps all=True
+ * @example salt '*' docker.ps filters="{'label': 'role=web'}"
  */
-export const ps = fn({ all: flag(false) }, ({ all }, context) => containers(all, context))
+export const ps = fn(
+  { filters, all: flag(false), verbose: flag(false), host: flag(false) },
+  async ({ filters, all, verbose, host }, context) => {
+    const found = await containers({ all, filters }, context)
+    if (verbose) await addInfo(found, (id) => inspect(id, context))
+    return host ? { ...found, host: { interfaces: await context.call('network.interfaces') } } : found
+  },
+)
 
 /**
- * List the images by id.
+ * List the names of the running containers; with `all`, of those that are stopped too.
+ *
+ * @example salt '*' docker.list_containers all=True
+ */
+export const list_containers = fn({ all: flag(false) }, ({ all }, context) => namesOfContainers(all, context))
+
+/**
+ * List the images by id; with `all`, also those that only other images use. `verbose` adds what Docker has on each.
  *
  * @example salt '*' docker.images
+ * @example salt '*' docker.images all=True
  */
-export const images = fn({ all: flag(false) }, async ({ all }, context) =>
-  byId(await dockerJson<Json[]>('GET', `/images/json?all=${all}`, context)),
-)
+export const images = fn({ verbose: flag(false), all: flag(false) }, async ({ verbose, all }, context) => {
+  const found = await allImages(all, context)
+  if (verbose) await addInfo(found, (id) => inspectImage(id, context))
+  return found
+})
+
+/**
+ * List the tags of all images.
+ *
+ * @example salt '*' docker.list_tags
+ */
+export const list_tags = fn((_, context) => tagsOfImages(context))
+
+/**
+ * Return the id of an image, or false if it is not on this host.
+ *
+ * @example salt '*' docker.resolve_image_id busybox
+ */
+export const resolve_image_id = fn({ name }, ({ name }, context) => imageId(name, context))
+
+/**
+ * Return the first tag of an image, or with `all` a list of its tags; its id if it has none, and false if it is not on this host.
+ *
+ * @example salt '*' docker.resolve_tag 1a9fedbd
+ * @example salt '*' docker.resolve_tag 1a9fedbd all=True
+ */
+export const resolve_tag = fn({ name, all: flag(false) }, async ({ name, all }, context) => {
+  const image = await inspectImage(name, context).catch(() => undefined)
+  if (!image) return false
+  const tags = (image.RepoTags as string[] | null) ?? []
+  if (all) return tags.length > 0 ? tags : [image.Id]
+  return tags[0] ?? image.Id
+})
+
+/**
+ * Return what Docker has on a container, an image, a volume or a network of this name.
+ *
+ * @example salt '*' docker.inspect busybox
+ */
+const inspectAny = fn({ name }, async ({ name }, context) => {
+  for (const kind of [inspect, inspectImage, inspectVolume, inspectNetwork]) {
+    try {
+      return await kind(name, context)
+    } catch (error) {
+      if (!(error instanceof DockerRefusal && error.status === 404)) throw error
+    }
+  }
+  throw new CommandExecutionError(`Error 404: No such image/container/volume/network: ${name}`)
+})
+
+export { inspectAny as inspect }
 
 /**
  * Return what Docker has on a container.
@@ -59,9 +140,121 @@ export const inspect_container = fn({ name }, ({ name }, context) => inspect(nam
  *
  * @example salt '*' docker.inspect_image busybox
  */
-export const inspect_image = fn({ name }, ({ name }, context) =>
-  dockerJson<Json>('GET', `/images/${encodeURIComponent(name)}/json`, context),
+export const inspect_image = fn({ name }, ({ name }, context) => inspectImage(name, context))
+
+/**
+ * True if a container of this name exists.
+ *
+ * @example salt '*' docker.exists mycontainer
+ */
+export const exists = fn({ name }, async ({ name }, context) => isThere(name, context))
+
+/**
+ * Return the containers that use an image, and the images that were made from it.
+ *
+ * @example salt '*' docker.depends myimage
+ */
+export const depends = fn({ name }, ({ name }, context) => dependents(name, context))
+
+/**
+ * Return what has changed in the files of a container since it was made: lists of paths by `Added`, `Changed` and `Deleted`.
+ *
+ * @example salt '*' docker.diff mycontainer
+ */
+export const diff = fn({ name }, async ({ name }, context) => {
+  const changes = await dockerJson<{ Kind: number; Path: string }[] | null>(
+    'GET',
+    address(['containers', name, 'changes']),
+    context,
+  )
+  const found: Record<string, string[]> = {}
+  for (const { Kind, Path } of changes ?? []) {
+    const kind = ['Changed', 'Added', 'Deleted'][Kind] ?? 'Unknown'
+    found[kind] = [...(found[kind] ?? []), Path]
+  }
+  return found
+})
+
+/**
+ * Return the steps by which an image was made, the first one first; with `quiet`, only their commands.
+ *
+ * @example salt '*' docker.history busybox
+ * @example salt '*' docker.history busybox quiet=True
+ */
+export const history = fn({ name, quiet: flag(false) }, async ({ name, quiet }, context) => {
+  const steps = await dockerJson<Json[]>('GET', address(['images', name, 'history']), context)
+  const shown = steps.reverse().map(({ CreatedBy, ...rest }) => ({
+    ...described(rest),
+    Command: CreatedBy ? String(CreatedBy).replace(/^\/bin\/sh -c (?:#\(nop\) )?/, '') : 'FROM scratch',
+  }))
+  return quiet ? shown.map(({ Command }) => Command) : shown
+})
+
+/**
+ * Return what a container has written. `tail` is a number of lines, `since` and `until` are times in seconds.
+ *
+ * @example salt '*' docker.logs mycontainer
+ * @example salt '*' docker.logs mycontainer tail=100 stderr=False
+ */
+export const logs = fn(
+  {
+    ...{ name, stdout: flag(true), stderr: flag(true), timestamps: flag(false), follow: flag(false) },
+    tail: p.default(p.union(p.integer({ minimum: 0 }), p.enum('all')), 'all'),
+    since: p.optional(p.integer()),
+    until: p.optional(p.integer()),
+  },
+  async ({ name, ...query }, context) =>
+    readOutput(await docker('GET', address(['containers', name, 'logs'], query), context)).all,
 )
+
+/**
+ * Return the number of the first process of a container.
+ *
+ * @example salt '*' docker.pid mycontainer
+ */
+export const pid = fn({ name }, async ({ name }, context) => {
+  const { State } = (await inspect(name, context)) as { State?: { Pid?: number } }
+  return State?.Pid
+})
+
+/**
+ * Return where the ports of a container are published. `name` may be a pattern; the ports are then by container.
+ *
+ * @example salt '*' docker.port mycontainer
+ * @example salt '*' docker.port mycontainer 5000/udp
+ */
+export const port = fn(
+  { name, private_port: p.optional(p.union(p.integer(), p.string())) },
+  async ({ name, private_port }, context) => {
+    const pattern = portPattern(private_port)
+    const isPattern = /[*?[]/.test(name)
+    const names = isPattern
+      ? (await namesOfContainers(true, context)).filter((one) => fnmatch(one, name))
+      : [name]
+    const found = await Promise.all(
+      names.map(async (one) => {
+        const { NetworkSettings } = (await inspect(one, context)) as { NetworkSettings?: { Ports?: Json } }
+        const ports = Object.entries(NetworkSettings?.Ports ?? {}).filter(([key]) => fnmatch(key, pattern))
+        return [one, Object.fromEntries(ports)] as const
+      }),
+    )
+    return isPattern ? Object.fromEntries(found) : found[0]![1]
+  },
+)
+
+/**
+ * List the processes of a container.
+ *
+ * @example salt '*' docker.top mycontainer
+ */
+export const top = fn({ name }, async ({ name }, context) => {
+  const { Titles, Processes } = await dockerJson<{ Titles: string[]; Processes: string[][] }>(
+    'GET',
+    address(['containers', name, 'top']),
+    context,
+  )
+  return Processes.map((values) => Object.fromEntries(Titles.map((title, index) => [title, values[index]])))
+})
 
 /**
  * Return the state of a container: running, paused or stopped.
@@ -78,15 +271,14 @@ export const state = fn({ name }, ({ name }, context) => stateOf(name, context))
 export const start = fn({ name }, ({ name }, context) => change(name, 'start', 'running', context))
 
 /**
- * Stop a container: it is killed if it has not ended after `timeout` seconds.
+ * Stop a container: it is killed if it has not ended after `timeout` seconds. A paused one is stopped only with `unpause`.
  *
  * @example salt '*' docker.stop mycontainer timeout=20
  */
-export const stop = fn({ name, timeout: seconds }, async ({ name, timeout }, context) => {
-  const { Config } = (await inspect(name, context)) as { Config?: { StopTimeout?: number } }
-  const wait = timeout ?? Config?.StopTimeout ?? STOP_SECONDS
-  return change(name, `stop?t=${wait}`, 'stopped', context)
-})
+export const stop = fn(
+  { name, timeout: seconds, unpause: flag(false) },
+  async ({ name, timeout, unpause }, context) => stopContainer(name, { timeout, unpause }, context),
+)
 
 /**
  * Restart a container.
@@ -106,30 +298,609 @@ export const restart = fn(
 export const kill = fn({ name }, ({ name }, context) => change(name, 'kill', 'stopped', context))
 
 /**
- * Remove a container and return its id in a list. `force` also removes one that is running.
+ * Stop the processes of a container until `docker.unpause`.
+ *
+ * @example salt '*' docker.pause mycontainer
+ */
+export const pause = fn({ name }, ({ name }, context) => changeRunning(name, 'pause', 'paused', context))
+
+/**
+ * Let the processes of a paused container go on.
+ *
+ * @example salt '*' docker.unpause mycontainer
+ */
+export const unpause = fn({ name }, ({ name }, context) => changeRunning(name, 'unpause', 'running', context))
+
+/**
+ * Send a signal to the first process of a container.
+ *
+ * @example salt '*' docker.signal mycontainer SIGHUP
+ */
+export const signal = fn(
+  { name, signal: p.union(p.string(), p.integer()) },
+  async ({ name, signal }, context) => {
+    await docker('POST', address(['containers', name, 'kill'], { signal }), context)
+    return true
+  },
+)
+
+/**
+ * Wait until a container ends, and return its exit status, which in Salt is in a map. With `fail_on_exit_status`, the result is false if
+ * it ended with another status than 0.
+ *
+ * @example salt '*' docker.wait mycontainer
+ */
+export const wait = fn(
+  { name, ignore_already_stopped: flag(false), fail_on_exit_status: flag(false) },
+  async ({ name, ignore_already_stopped, fail_on_exit_status }, context) => {
+    const old = await stateOf(name, context).catch(ifAbsent)
+    if (old === null) return { result: ignore_already_stopped, comment: `Container '${name}' absent` }
+    const wasStopped = old === 'stopped'
+    const ended = await dockerJson<{ StatusCode: number }>(
+      'POST',
+      address(['containers', name, 'wait']),
+      context,
+    )
+    const now = await stateOf(name, context).catch(ifAbsent)
+    const isDone = wasStopped ? ignore_already_stopped : now === 'stopped'
+    return {
+      result: isDone && !(fail_on_exit_status && ended.StatusCode !== 0),
+      state: { old, new: now },
+      exit_status: ended.StatusCode,
+      ...(wasStopped && { comment: `Container '${name}' already stopped` }),
+    }
+  },
+)
+
+/**
+ * Give a container another name.
+ *
+ * @example salt '*' docker.rename mycontainer newname
+ */
+export const rename = fn({ name, new_name: p.string() }, async ({ name, new_name }, context) => {
+  const { Id } = await inspect(name, context)
+  await docker('POST', address(['containers', String(Id), 'rename'], { name: new_name }), context)
+  return (await inspect(new_name, context)).Id === Id
+})
+
+/**
+ * Remove a container and return its id in a list. `force` also removes one that is running, and `stop` stops it first.
  *
  * @example salt '*' docker.rm mycontainer
  * @example salt '*' docker.rm mycontainer force=True
  */
 export const rm = fn(
-  { name, force: flag(false), volumes: flag(false) },
-  async ({ name, force, volumes }, context) => {
-    if (!force && (await stateOf(name, context)) === 'running') {
+  { name, force: flag(false), volumes: flag(false), stop: flag(false), timeout: seconds },
+  async ({ name, force, volumes, stop, timeout }, context) => {
+    if (!force && !stop && (await stateOf(name, context)) === 'running') {
       throw new CommandExecutionError(
         `Container '${name}' is running, use force=True to forcibly remove this container`,
       )
     }
-    const before = Object.keys(await containers(true, context))
-    await docker('DELETE', `${pathOf(name)}?force=${force}&v=${volumes}`, context)
-    const after = await containers(true, context)
-    return before.filter((id) => !Object.hasOwn(after, id))
+    const before = Object.keys(await containers({ all: true }, context))
+    if (stop && !force) await stopContainer(name, { timeout, unpause: false }, context)
+    // One that removes itself is gone when it has stopped.
+    await docker('DELETE', address(['containers', name], { force, v: volumes }), context).catch(
+      stop ? ifAbsent : raise,
+    )
+    return gone(before, context)
   },
 )
 
-const pathOf = (name: string): string => `/containers/${encodeURIComponent(name)}`
+/**
+ * Make a container, and with `start` start it. An image that is missing is pulled. The options are those of Salt, such as `command`,
+ * `environment`, `binds`, `port_bindings` and `restart_policy`; `host_config` takes what Docker's interface has beyond them.
+ *
+ * @example salt '*' docker.create nginx name=web port_bindings=8080:80 start=True
+ * @example salt '*' docker.create debian command='sleep 60' environment="{'A': '1'}"
+ */
+export const create = fn(
+  {
+    image: p.string(),
+    name: p.optional(p.string()),
+    start: flag(false),
+    ...ignored,
+    kwargs: p.keywords(p.any()),
+  },
+  async ({ image, name, start, kwargs }, context) => {
+    const since = Date.now()
+    const made = await make(image, name, kwargs, context)
+    if (start) await docker('POST', address(['containers', made.Id, 'start']), context)
+    return { ...made, Time_Elapsed: (Date.now() - since) / 1000, ...(start && { Started: true }) }
+  },
+)
+
+/**
+ * Run a container until it ends, and return what it wrote and its exit code; with `bg`, return as soon as it has started.
+ *
+ * @example salt '*' docker.run_container debian command='date' auto_remove=True
+ * @example salt '*' docker.run_container nginx name=web bg=True replace=True force=True
+ */
+export const run_container = fn(
+  {
+    ...{ image: p.string(), name: p.optional(p.string()) },
+    ...ignored,
+    ...{ bg: flag(false), replace: flag(false), force: flag(false) },
+    networks: p.optional(p.union(p.string(), p.record(p.record(p.any())))),
+    kwargs: p.keywords(p.any()),
+  },
+  async ({ image, name, bg, replace, force, networks, kwargs }, context) => {
+    const replaced = name === undefined ? [] : await makeRoom(name, { replace, force }, context)
+    const since = Date.now()
+    const made = await make(image, name, kwargs, context)
+    for (const [network, options] of Object.entries(networksOf(networks)))
+      await connect(made.Id, network, options, context)
+    await docker('POST', address(['containers', made.Id, 'start']), context)
+    const ended = bg ? {} : await ending(made.Id, kwargs.auto_remove === true || kwargs.rm === true, context)
+    return {
+      ...made,
+      ...(replaced.length > 0 && { Replaces: replaced }),
+      Time_Elapsed: (Date.now() - since) / 1000,
+      ...ended,
+    }
+  },
+)
+
+/**
+ * Run a command in a running container and return what it writes. Its pipes and variables are those of the container; with
+ * `python_shell=False` no shell is needed there.
+ *
+ * @example salt '*' docker.run mycontainer 'ls -l /etc'
+ */
+export const run = fn(commandParams, async (command, context) => (await runInside(command, context)).all)
+
+/**
+ * Run a command in a running container and return `pid`, `retcode`, `stdout` and `stderr`.
+ *
+ * @example salt '*' docker.run_all mycontainer 'ls -l /etc'
+ */
+export const run_all = fn(commandParams, async (command, context) => {
+  const { all: _, ...ended } = await runInside(command, context)
+  return ended
+})
+
+/**
+ * Run a command in a running container and return what it writes to its standard output.
+ *
+ * @example salt '*' docker.run_stdout mycontainer 'ls -l /etc'
+ */
+export const run_stdout = fn(
+  commandParams,
+  async (command, context) => (await runInside(command, context)).stdout,
+)
+
+/**
+ * Run a command in a running container and return what it writes to its standard error.
+ *
+ * @example salt '*' docker.run_stderr mycontainer 'ls -l /etc'
+ */
+export const run_stderr = fn(
+  commandParams,
+  async (command, context) => (await runInside(command, context)).stderr,
+)
+
+/**
+ * Run a command in a running container and return its return code.
+ *
+ * @example salt '*' docker.retcode mycontainer 'ls -l /etc'
+ */
+export const retcode = fn(
+  commandParams,
+  async (command, context) => (await runInside(command, context)).retcode,
+)
+
+/**
+ * Pull an image, without a log-in. Return which layers are new, or errors and the return code 1.
+ *
+ * @example salt '*' docker.pull debian:12
+ */
+export const pull = fn(
+  { image: p.string(), insecure_registry: flag(false), api_response: flag(false), client_timeout },
+  ({ image, api_response }, context) => pullImage(image, api_response, context),
+)
+
+/**
+ * Remove images. Return the layers and the tags that are gone, and errors with the return code 1.
+ *
+ * @example salt '*' docker.rmi busybox
+ * @example salt '*' docker.rmi busybox debian:11 force=True
+ */
+export const rmi = fn(
+  { names: p.rest(p.string()), kwargs: p.keywords(p.any()) },
+  async ({ names, kwargs: { force = false, prune = true } }, context) => {
+    const before = { layers: Object.keys(await allImages(true, context)), tags: await tagsOfImages(context) }
+    const errors: string[] = []
+    for (const name of names) {
+      const id = String((await inspectImage(name, context)).Id)
+      try {
+        await docker('DELETE', address(['images', id], { force, noprune: !prune }), context)
+      } catch (error) {
+        if (!(error instanceof DockerRefusal)) throw error
+        errors.push(...(await reasons(error, name, context)))
+      }
+    }
+    const [layers, tags] = [Object.keys(await allImages(true, context)), await tagsOfImages(context)]
+    if (errors.length > 0) context.retcode = 1
+    return {
+      Layers: before.layers.filter((id) => !layers.includes(id)),
+      Tags: before.tags.filter((tag) => !tags.includes(tag)),
+      retcode: errors.length > 0 ? 1 : 0,
+      ...(errors.length > 0 && { Errors: errors }),
+    }
+  },
+)
+
+/**
+ * Give an image a tag.
+ *
+ * @example salt '*' docker.tag 0123456789ab myrepo/mycontainer v2
+ */
+export const tag = fn(
+  { name, repository: p.string(), tag: p.default(p.string(), 'latest'), force: flag(false) },
+  async ({ name, repository, tag, force }, context) => {
+    const { Id } = await inspectImage(name, context)
+    await docker('POST', address(['images', String(Id), 'tag'], { repo: repository, tag, force }), context)
+    return true
+  },
+)
+
+/**
+ * Make an image of a container.
+ *
+ * @example salt '*' docker.commit mycontainer myuser/myimage mytag
+ */
+export const commit = fn(
+  {
+    ...{ name, repository: p.string(), tag: p.default(p.string(), 'latest') },
+    ...{ message: p.optional(p.string()), author: p.optional(p.string()) },
+  },
+  async ({ name, repository, tag, message, author }, context) => {
+    const since = Date.now()
+    const query = { container: name, repo: repository, tag, comment: message, author }
+    const { Id } = await dockerJson<{ Id: string }>('POST', address(['commit'], query), context)
+    return { Time_Elapsed: (Date.now() - since) / 1000, Id }
+  },
+)
+
+/**
+ * List the networks, of which `names` and `ids` choose some.
+ *
+ * @example salt '*' docker.networks names=network-web
+ */
+export const networks = fn({ names: someNames, ids: someNames }, async ({ names, ids }, context) => {
+  const chosen = { ...(names && { name: split(names) }), ...(ids && { id: split(ids) }) }
+  const found = await dockerJson<Json[]>(
+    'GET',
+    address(['networks'], { filters: filterText(chosen) }),
+    context,
+  )
+  return Promise.all(
+    found.map(async (network) => {
+      const { Containers } = await inspectNetwork(String(network.Id), context).catch(() => ({}) as Json)
+      return Containers && Object.keys(Containers).length > 0 ? { ...network, Containers } : network
+    }),
+  )
+})
+
+/**
+ * Return what Docker has on a network.
+ *
+ * @example salt '*' docker.inspect_network web
+ */
+export const inspect_network = fn({ network_id: name }, ({ network_id }, context) =>
+  inspectNetwork(network_id, context),
+)
+
+/**
+ * Make a network, and return its id.
+ *
+ * @example salt '*' docker.create_network web driver=bridge subnet=192.0.2.0/24 gateway=192.0.2.1
+ */
+export const create_network = fn(
+  {
+    ...{
+      name,
+      ...ignored,
+      driver: p.default(p.string(), 'bridge'),
+      driver_opts: p.optional(p.record(p.any())),
+    },
+    ...{ internal: flag(false), attachable: flag(false), enable_ipv6: flag(false) },
+    ...{ labels: p.optional(p.record(p.any())), ipam_driver: p.default(p.string(), 'default') },
+    ...{ subnet: p.optional(p.string()), gateway: p.optional(p.string()), ip_range: p.optional(p.string()) },
+  },
+  async (
+    { name, driver, driver_opts, internal, attachable, enable_ipv6, labels, ipam_driver, ...pool },
+    context,
+  ) => {
+    const { subnet: Subnet, gateway: Gateway, ip_range: IPRange } = pool
+    const config = { ...(Subnet && { Subnet }), ...(Gateway && { Gateway }), ...(IPRange && { IPRange }) }
+    return dockerJson<Json>('POST', '/networks/create', context, {
+      ...{ Name: name, Driver: driver, Internal: internal, Attachable: attachable, EnableIPv6: enable_ipv6 },
+      ...{ Options: driver_opts, Labels: labels, CheckDuplicate: true },
+      IPAM: { Driver: ipam_driver, ...(Object.keys(config).length > 0 && { Config: [config] }) },
+    })
+  },
+)
+
+/**
+ * Remove a network.
+ *
+ * @example salt '*' docker.remove_network web
+ */
+export const remove_network = fn({ network_id: name }, async ({ network_id }, context) => {
+  await docker('DELETE', address(['networks', network_id]), context)
+  return true
+})
+
+/**
+ * Connect a container to a network.
+ *
+ * @example salt '*' docker.connect_container_to_network web1 web ipv4_address=192.0.2.5
+ */
+export const connect_container_to_network = fn(
+  { container: name, net_id: name, kwargs: p.keywords(p.any()) },
+  ({ container, net_id, kwargs }, context) => connect(container, net_id, kwargs, context),
+)
+
+/**
+ * Disconnect a container from a network.
+ *
+ * @example salt '*' docker.disconnect_container_from_network web1 web
+ */
+export const disconnect_container_from_network = fn(
+  { container: name, network_id: name },
+  async ({ container, network_id }, context) => {
+    const path = address(['networks', network_id, 'disconnect'])
+    await docker('POST', path, context, { Container: container })
+    return true
+  },
+)
+
+/**
+ * List the volumes.
+ *
+ * @example salt '*' docker.volumes filters="{'dangling': True}"
+ */
+export const volumes = fn({ filters }, ({ filters }, context) =>
+  dockerJson<Json>('GET', address(['volumes'], { filters: filterText(filters) }), context),
+)
+
+/**
+ * Return what Docker has on a volume.
+ *
+ * @example salt '*' docker.inspect_volume data
+ */
+export const inspect_volume = fn({ name }, ({ name }, context) => inspectVolume(name, context))
+
+/**
+ * Make a volume.
+ *
+ * @example salt '*' docker.create_volume data driver=local
+ */
+export const create_volume = fn(
+  { name, driver: p.optional(p.string()), driver_opts: p.optional(p.record(p.any())) },
+  ({ name, driver, driver_opts }, context) =>
+    dockerJson<Json>('POST', '/volumes/create', context, {
+      ...{ Name: name, Driver: driver, DriverOpts: driver_opts },
+    }),
+)
+
+/**
+ * Remove a volume.
+ *
+ * @example salt '*' docker.remove_volume data
+ */
+export const remove_volume = fn({ name }, async ({ name }, context) => {
+  await docker('DELETE', address(['volumes', name]), context)
+  return true
+})
+
+const pathOf = (name: string): string => address(['containers', name])
 
 const inspect = (name: string, context: Context): Promise<Json> =>
   dockerJson<Json>('GET', `${pathOf(name)}/json`, context)
+
+const inspectImage = (name: string, context: Context): Promise<Json> =>
+  dockerJson<Json>('GET', address(['images', name, 'json']), context)
+
+const inspectVolume = (name: string, context: Context): Promise<Json> =>
+  dockerJson<Json>('GET', address(['volumes', name]), context)
+
+const inspectNetwork = (id: string, context: Context): Promise<Json> =>
+  dockerJson<Json>('GET', address(['networks', id]), context)
+
+async function isThere(container: string, context: Context): Promise<boolean> {
+  return (await inspect(container, context).catch(ifAbsent)) !== null
+}
+
+/** Return null for what Docker does not know. @throws another error */
+function ifAbsent(error: unknown): null {
+  if (error instanceof DockerRefusal && error.status === 404) return null
+  throw error
+}
+
+async function imageId(name: string, context: Context): Promise<string | false> {
+  const image = await inspectImage(name, context).catch(() => undefined)
+  return image ? String(image.Id) : false
+}
+
+async function dependents(
+  name: string,
+  context: Context,
+): Promise<{ Containers: string[]; Images: string[] }> {
+  const { Id } = await inspectImage(name, context)
+  const all = await containers({ all: true }, context)
+  return {
+    Containers: Object.values(all).flatMap(({ ImageID, Names }) =>
+      ImageID === Id ? (Names as string[]).map(plainName) : [],
+    ),
+    Images: Object.entries(await allImages(true, context)).flatMap(([id, { ParentId }]) =>
+      ParentId === Id ? [id.slice(0, 12)] : [],
+    ),
+  }
+}
+
+/** Return what a refusal to remove an image says, and what uses the image. */
+async function reasons(error: DockerRefusal, name: string, context: Context): Promise<string[]> {
+  if (error.status !== 409) return [error.message]
+  const { Containers, Images } = await dependents(name, context)
+  const users = [
+    ...(Containers.length > 0 ? [`container(s): ${Containers.join(', ')}`] : []),
+    ...(Images.length > 0 ? [`image(s): ${Images.join(', ')}`] : []),
+  ]
+  return [error.reason, ...(users.length > 0 ? [`Image is in use by ${users.join(' and ')}`] : [])]
+}
+
+const plainName = (name: string): string => name.replace(/^\/+/, '')
+
+function portPattern(port: string | number | undefined): string {
+  if (port === undefined) return '*'
+  if (typeof port === 'number' || /^\d+$/.test(port)) return `${port}/*`
+  if (/^\d+\/(tcp|udp)$/i.test(port)) return port.toLowerCase()
+  throw new CommandExecutionError(
+    `Invalid private_port '${port}'. Must either be a port number, or be in port/protocol notation (e.g. 5000/tcp)`,
+  )
+}
+
+async function make(
+  image: string,
+  name: string | undefined,
+  { inspect: isInspected = true, ...options }: Json,
+  context: Context,
+): Promise<Json & { readonly Id: string; readonly Name: string }> {
+  const config = containerConfig(image, options)
+  if (isInspected && (await imageId(image, context)) === false) await pullImage(image, false, context)
+  const path = address(['containers', 'create'], { name })
+  const made = await dockerJson<Json & { Id: string }>('POST', path, context, config)
+  const given = name ?? plainName(String((await inspect(made.Id, context)).Name))
+  return { ...made, Name: given }
+}
+
+/** Remove the container that has this name, if that is wanted. Return the ids that are gone. */
+async function makeRoom(
+  name: string,
+  { replace, force }: { replace: boolean; force: boolean },
+  context: Context,
+): Promise<string[]> {
+  const state = await stateOf(name, context).catch(ifAbsent)
+  if (state === null) return []
+  if (state === 'running' && !(replace && force))
+    throw new CommandExecutionError(
+      `Container '${name}' exists and is running. Run with replace=True and force=True to force removal of the existing container.`,
+    )
+  if (!replace)
+    throw new CommandExecutionError(
+      `Container '${name}' exists. Run with replace=True to remove the existing container`,
+    )
+  const before = Object.keys(await containers({ all: true }, context))
+  await docker('DELETE', address(['containers', name], { force }), context)
+  return gone(before, context)
+}
+
+const raise = (error: unknown): never => {
+  throw error
+}
+
+/** Return which of the containers are no longer there. */
+async function gone(before: readonly string[], context: Context): Promise<string[]> {
+  const after = await containers({ all: true }, context)
+  return before.filter((id) => !Object.hasOwn(after, id))
+}
+
+async function stopContainer(
+  name: string,
+  { timeout, unpause }: { readonly timeout?: number | undefined; readonly unpause: boolean },
+  context: Context,
+): Promise<object> {
+  const old = await stateOf(name, context)
+  if (old === 'paused' && !unpause) {
+    const comment = `Container '${name}' is paused, run with unpause=True to unpause before stopping`
+    return { result: false, state: { old, new: old }, comment }
+  }
+  if (old === 'paused') await change(name, 'unpause', 'running', context)
+  const { Config } = (await inspect(name, context)) as { Config?: { StopTimeout?: number } }
+  const wait = timeout ?? Config?.StopTimeout ?? STOP_SECONDS
+  const { state, ...rest } = await change(name, `stop?t=${wait}`, 'stopped', context)
+  return { ...rest, state: { ...state, old } }
+}
+
+/** Follow what a container writes until it ends, and return that with its exit code. */
+async function ending(id: string, isRemoved: boolean, context: Context): Promise<Json> {
+  const query = { follow: true, stdout: true, stderr: true }
+  const Logs = readOutput(await docker('GET', address(['containers', id, 'logs'], query), context)).all
+  if (isRemoved) return { Logs }
+  const { State } = (await inspect(id, context)) as { State?: { Status?: string; ExitCode?: number } }
+  const Warnings = State?.Status === 'exited' ? undefined : ["Container state is not 'exited'"]
+  return { Logs, ExitCode: State?.ExitCode, ...(Warnings && { Warnings }) }
+}
+
+function networksOf(
+  networks: string | Readonly<Record<string, Json>> | undefined,
+): Readonly<Record<string, Json>> {
+  if (typeof networks !== 'string') return networks ?? {}
+  return Object.fromEntries(split(networks).map((name) => [name, {}]))
+}
+
+async function connect(container: string, network: string, options: Json, context: Context): Promise<true> {
+  const { ipv4_address, ipv6_address, aliases, links } = options
+  await docker('POST', address(['networks', network, 'connect']), context, {
+    Container: container,
+    EndpointConfig: {
+      ...{ Aliases: aliases, Links: links },
+      IPAMConfig: { IPv4Address: ipv4_address, IPv6Address: ipv6_address },
+    },
+  })
+  return true
+}
+
+async function pullImage(image: string, api_response: boolean, context: Context): Promise<Json> {
+  const before = Object.keys(await allImages(true, context)).map((id) => id.slice(0, 12))
+  const since = Date.now()
+  const path = address(['images', 'create'], sourceOf(image))
+  const events = await dockerEvents('POST', path, context)
+  const result = pulled(events, before)
+  if (result.retcode !== 0) context.retcode = 1
+  return {
+    Time_Elapsed: (Date.now() - since) / 1000,
+    ...(api_response && { API_Response: events.map((event) => JSON.stringify(event)) }),
+    ...result,
+  }
+}
+
+/** Separate the name of an image from its tag or digest. The port of a registry is no tag. */
+function sourceOf(image: string): { fromImage: string; tag: string } {
+  const [, fromImage = image, digest, tag] = /^(.+?)(?:@(.+)|:([^:/]+))?$/.exec(image) ?? []
+  return { fromImage, tag: digest ?? tag ?? 'latest' }
+}
+
+function pulled(events: readonly Json[], before: readonly string[]): Json & { readonly retcode: number } {
+  const old = new Set<string>()
+  const fresh = new Set<string>()
+  let Status: string | undefined
+  const Errors: string[] = []
+  for (const { id, status, errorDetail } of events as readonly { [key: string]: string }[]) {
+    if (errorDetail) Errors.push(errorText(errorDetail))
+    else if (status === 'Already exists') old.add(id!)
+    else if (status === 'Pull complete') fresh.add(id!)
+    else if (status === 'Download complete') (before.includes(id!) ? old : fresh).add(id!)
+    else if (status?.startsWith('Status: ')) Status = status.slice('Status: '.length)
+  }
+  const Layers = {
+    ...(old.size > 0 && { Already_Pulled: [...old] }),
+    ...(fresh.size > 0 && { Pulled: [...fresh] }),
+  }
+  return {
+    retcode: Errors.length > 0 ? 1 : 0,
+    ...(old.size + fresh.size > 0 && { Layers }),
+    ...(Status !== undefined && { Status }),
+    ...(Errors.length > 0 && { Errors }),
+  }
+}
+
+function errorText(detail: unknown): string {
+  const { code, message } = detail as { code?: number | string; message?: string }
+  return code === undefined ? String(message) : `${code}: ${message}`
+}
 
 async function stateOf(name: string, context: Context): Promise<'running' | 'paused' | 'stopped'> {
   const { State } = (await inspect(name, context)) as { State?: { Paused?: boolean; Running?: boolean } }
@@ -137,7 +908,13 @@ async function stateOf(name: string, context: Context): Promise<'running' | 'pau
   return State?.Running ? 'running' : 'stopped'
 }
 
-async function change(name: string, action: string, expected: string, context: Context): Promise<object> {
+interface Changed {
+  readonly result: boolean
+  readonly state: { readonly old: string; readonly new: string | null }
+  readonly comment?: string
+}
+
+async function change(name: string, action: string, expected: string, context: Context): Promise<Changed> {
   const old = await stateOf(name, context)
   if (old === expected && !action.startsWith('restart')) {
     return {
@@ -152,11 +929,70 @@ async function change(name: string, action: string, expected: string, context: C
   return { result: now === expected, state: { old, new: now } }
 }
 
-const containers = async (all: boolean, context: Context): Promise<Record<string, Json>> =>
-  byId(await dockerJson<Json[]>('GET', `/containers/json?all=${all}`, context))
+async function changeRunning(
+  name: string,
+  action: 'pause' | 'unpause',
+  expected: string,
+  context: Context,
+): Promise<object> {
+  const old = await stateOf(name, context)
+  if (old !== 'stopped') return change(name, action, expected, context)
+  return {
+    result: false,
+    state: { old, new: old },
+    comment: `Container '${name}' is stopped, cannot ${action}`,
+  }
+}
 
-function byId(items: readonly Json[]): Record<string, Json> {
-  return Object.fromEntries(
-    items.map(({ Id, Created, ...rest }) => [String(Id), { ...rest, Time_Created_Epoch: Created }]),
+/** Return the containers by id. Docker says `Up 5 minutes` of those that run, also of paused ones. */
+async function containers(
+  { all, filters }: { readonly all: boolean; readonly filters?: Json | undefined },
+  context: Context,
+): Promise<Record<string, Json>> {
+  const path = address(['containers', 'json'], { all: true, filters: filterText(filters) })
+  const found = await dockerJson<Json[]>('GET', path, context)
+  const isRunning = ({ Status }: Json) => /^up /i.test(String(Status))
+  return { ...byId(found.filter(isRunning)), ...(all && byId(found.filter((one) => !isRunning(one)))) }
+}
+
+async function namesOfContainers(all: boolean, context: Context): Promise<string[]> {
+  const found = Object.values(await containers({ all }, context))
+  return [...new Set(found.flatMap(({ Names }) => ((Names as string[] | null) ?? []).map(plainName)))].sort()
+}
+
+/** Return the images by id: those with a tag, and with `all` the others. */
+async function allImages(all: boolean, context: Context): Promise<Record<string, Json>> {
+  const found = await dockerJson<Json[]>('GET', address(['images', 'json'], { all }), context)
+  const isTagged = ({ RepoTags }: Json) =>
+    Array.isArray(RepoTags) && RepoTags.length > 0 && RepoTags[0] !== '<none>:<none>'
+  return { ...byId(found.filter(isTagged)), ...(all && byId(found.filter((one) => !isTagged(one)))) }
+}
+
+async function tagsOfImages(context: Context): Promise<string[]> {
+  const tags = Object.values(await allImages(false, context)).flatMap(({ RepoTags }) => RepoTags as string[])
+  return [...new Set(tags)].sort()
+}
+
+async function addInfo(
+  found: Record<string, Json>,
+  inspectOne: (id: string) => Promise<Json>,
+): Promise<void> {
+  await Promise.all(
+    Object.entries(found).map(async ([id, item]) => {
+      found[id] = { ...item, Info: await inspectOne(id) }
+    }),
   )
 }
+
+/** Write filters as Docker takes them: lists of texts by name. */
+function filterText(filters: Json | undefined): string | undefined {
+  if (!filters || Object.keys(filters).length === 0) return undefined
+  const lists = Object.entries(filters).map(([key, value]) => [
+    key,
+    (Array.isArray(value) ? value : [value]).map(String),
+  ])
+  return JSON.stringify(Object.fromEntries(lists))
+}
+
+const split = (names: string | readonly string[]): string[] =>
+  (typeof names === 'string' ? names.split(',') : [...names]).map((name) => name.trim())

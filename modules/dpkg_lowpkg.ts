@@ -5,6 +5,7 @@ import { installedVersions, packageFiles, packageInfos } from './_apt/database.t
 import { fileInfo } from './_apt/deb-file.ts'
 import { listAgain, listInstalled } from './_apt/installed.ts'
 import { changesBetween } from './_pkg/changes.ts'
+import { packageName } from './_pkg/names.ts'
 
 export const virtualName = 'lowpkg'
 export const virtual: Virtual = ({ grains }) =>
@@ -37,8 +38,8 @@ export const bin_pkg_info = fn(
 export const unpurge = fn({ packages }, async ({ packages }, context) => {
   if (packages.length === 0) return {}
   const old = await listInstalled({ purge_desired: true }, context)
-  const stdin = packages.map((name) => `${name} install`).join('\n')
-  await changeWithApt(['dpkg', '--set-selections'], context, { stdin })
+  const stdin = packages.map((name) => `${packageName(name)} install`).join('\n')
+  await changeWithApt(['dpkg', '--set-selections'], context, { input: stdin })
   return changesBetween(old, await listAgain({ purge_desired: true }, context))
 })
 

@@ -4,28 +4,50 @@
  * A leading `~` in a path is a home folder. Patterns are regular expressions of Python. Edits replace a file at once, so that
  * readers see the old content or the new, and keep its owner and mode.
  */
-import * as fs from 'node:fs/promises'
 import * as posix from 'node:path'
 import { CommandExecutionError, fn, p, SaltInvocationError, type Virtual } from 'salt-ts'
-import { pythonSearch } from '#internal'
+import { changeAttribute, listAttributes } from './_file/attributes.ts'
 import { listBackups, listFolderBackups, removeBackup, restore } from './_file/backups.ts'
 import { replaceBlock } from './_file/blockreplace.ts'
+import {
+  checkManaged,
+  managedChanges,
+  manageOptions,
+  metaOptions,
+  sourceOptions,
+} from './_file/check-managed.ts'
 import { commentLines } from './_file/comment-line.ts'
-import { copyPath, movePath } from './_file/copy.ts'
-import { linesOf, unifiedDiff } from './_file/diff.ts'
+import { containsGlob, containsLine, containsText } from './_file/contains.ts'
+import { copyPath, makeHardLink, movePath, renamePath } from './_file/copy.ts'
+import { deviceNumbers, isNode, makeNode, makeNodeWithParents } from './_file/devices.ts'
+import { diffOfFiles } from './_file/diff-files.ts'
+import { diskUsage } from './_file/disk-usage.ts'
+import { mayAccess, namesIn, setMode, touchFile } from './_file/facts.ts'
 import { findFiles } from './_file/find.ts'
 import { makeFolders, makeParents } from './_file/folders.ts'
-import { digest, extractHash, namesHashFile, readSourceHash, splitHash } from './_file/hashes.ts'
+import { grepFiles } from './_file/grep.ts'
+import { digest, extractHash, splitHash } from './_file/hashes.ts'
 import { editLine } from './_file/line.ts'
 import { appendLines, prependLines, writeLines } from './_file/lines.ts'
-import { makeSymlink } from './_file/links.ts'
-import { groupId, groupName, ownerIds, userId, userName } from './_file/owners.ts'
+import { makeSymlink, targetOf } from './_file/links.ts'
+import { manageFile } from './_file/manage.ts'
+import { managedSource, noRenderer, sourceSum } from './_file/managed-source.ts'
+import { metaChanges } from './_file/meta.ts'
+import { openFiles } from './_file/open-files.ts'
+import { groupId, groupName, userId, userName } from './_file/owners.ts'
+import { applyPatch } from './_file/patch.ts'
 import * as paths from './_file/paths.ts'
-import { checkPermissions } from './_file/permissions.ts'
+import { changeOwner, checkPermissions } from './_file/permissions.ts'
+import { readAt, truncateFile, writeAt } from './_file/positions.ts'
+import { readWhole } from './_file/reading.ts'
 import { removeFolders, removePath } from './_file/remove.ts'
 import { replaceInFile, searchFile } from './_file/replace.ts'
-import { normalMode, realPath, statsOf } from './_file/stats.ts'
-import { readText } from './_file/text.ts'
+import { psedFile, sedFile, sedFinds } from './_file/sed.ts'
+import { contextOf, restoreContext, setContext } from './_file/selinux.ts'
+import { firstSource } from './_file/source-list.ts'
+import { normalMode, statsOf } from './_file/stats.ts'
+import { statvfsOf } from './_file/statvfs.ts'
+import { float } from './_host/numbers.ts'
 
 /** The functions work on POSIX systems. */
 export const virtual: Virtual = () =>
@@ -68,11 +90,11 @@ export const lstat = fn({ path }, async ({ path }) => {
   const found = await paths.lstatOf(await paths.absolute(path, 'Path to file must be absolute.'))
   if (!found) return {}
   return {
-    st_atime: found.atimeMs / 1000,
-    st_ctime: found.ctimeMs / 1000,
+    st_atime: float(found.atimeMs / 1000),
+    st_ctime: float(found.ctimeMs / 1000),
     st_gid: found.gid,
     st_mode: found.mode,
-    st_mtime: found.mtimeMs / 1000,
+    st_mtime: float(found.mtimeMs / 1000),
     st_nlink: found.nlink,
     st_size: found.size,
     st_uid: found.uid,
@@ -129,14 +151,7 @@ export const get_mode = fn({ path, follow_symlinks }, async ({ path, follow_syml
  *
  * @example salt '*' file.set_mode /etc/passwd 0644
  */
-export const set_mode = fn({ path, mode: p.string() }, async ({ path, mode }) => {
-  const file = await paths.expandHome(path)
-  const digits = mode.replace(/^[0Oo]+/, '') || '0'
-  if (!(await paths.exists(file))) throw new CommandExecutionError(`${file}: File not found`)
-  if (!/^[0-7]{1,4}$/.test(digits)) return `Invalid Mode ${digits}`
-  await paths.attempt(fs.chmod(file, Number.parseInt(digits, 8)))
-  return (await statsOf(file, undefined, true)).mode
-})
+export const set_mode = fn({ path, mode: p.string() }, ({ path, mode }) => setMode(path, mode))
 
 /**
  * Return the name of a group id.
@@ -178,35 +193,24 @@ export const chown = fn({ path, user: owner, group: owner }, ({ path, user, grou
   changeOwner(path, user, group),
 )
 
-async function changeOwner(path: string, user: unknown, group: unknown): Promise<string | null> {
-  const file = await paths.expandHome(path)
-  const { uid, gid, unknown } = await ownerIds(asOwner(user), asOwner(group))
-  const found = await paths.lstatOf(file)
-  const problem = unknown + (found ? '' : 'File not found')
-  if (problem !== '') return problem
-  const change = found?.isSymbolicLink() && !(await paths.exists(file)) ? fs.lchown : fs.chown
-  await paths.attempt(change(file, uid, gid))
-  return null
-}
-
 /**
  * Change the owner and group of a symlink itself.
  *
  * @example salt '*' file.lchown /etc/localtime root root
  */
-export const lchown = fn({ path, user: owner, group: owner }, async ({ path, user, group }) => {
-  const { uid, gid, unknown } = await ownerIds(asOwner(user), asOwner(group))
-  if (unknown !== '') return unknown
-  await paths.attempt(fs.lchown(await paths.expandHome(path), uid, gid))
-  return null
-})
+export const lchown = fn({ path, user: owner, group: owner }, ({ path, user, group }) =>
+  changeOwner(path, user, group, false),
+)
 
 /**
  * Change the group of a file.
  *
  * @example salt '*' file.chgrp /etc/passwd root
  */
-export const chgrp = fn({ path, group: owner }, ({ path, group }) => changeOwner(path, '', group))
+export const chgrp = fn({ path, group: owner }, async ({ path, group }) => {
+  await statsOf(path, undefined, true)
+  return changeOwner(path, '', group)
+})
 
 /**
  * Return the hash of a file; `File not found` if there is none.
@@ -243,10 +247,9 @@ export const check_hash = fn({ path, file_hash: p.string() }, async ({ path, fil
  *
  * @example salt '*' file.contains /etc/crontab 'mymaintenance.sh'
  */
-export const contains = fn({ path, text: p.string() }, async ({ path, text }) => {
-  const file = await paths.expandHome(path)
-  return (await paths.isFile(file)) && (await readText(file)).text.includes(text.trim())
-})
+export const contains = fn({ path, text: p.string() }, ({ path, text }, { signal }) =>
+  containsText(path, text, signal),
+)
 
 /**
  * True if a line of a file matches a pattern; `lchar` are characters that are removed from its beginning first.
@@ -255,17 +258,16 @@ export const contains = fn({ path, text: p.string() }, async ({ path, text }) =>
  */
 export const contains_regex = fn(
   { path, regex: p.string(), lchar: p.default(p.string(), '') },
-  async ({ path, regex, lchar }) => {
-    const file = await paths.expandHome(path)
-    if (!(await paths.isFile(file))) return false
-    const search = pythonSearch(regex)
-    const all = (await readText(file)).text.match(/[^\n]*\n|[^\n]+$/g) ?? []
-    return all.some((line) => {
-      let from = 0
-      while (from < line.length && lchar.includes(line[from] as string)) from++
-      return search.found(line.slice(from))
-    })
-  },
+  ({ path, regex, lchar }, { signal }) => containsLine(path, regex, lchar, signal),
+)
+
+/**
+ * True if a shell pattern matches the whole content of a file.
+ *
+ * @example salt '*' file.contains_glob /etc/foobar '*cheese*'
+ */
+export const contains_glob = fn({ path, glob_expr: p.string() }, ({ path, glob_expr }, { signal }) =>
+  containsGlob(path, glob_expr, signal),
 )
 
 /**
@@ -427,7 +429,7 @@ export const write = fn(lineParams, ({ path, lines, kwargs }) => writeLines(path
  *
  * @example salt '*' file.read /path/to/file
  */
-export const read = fn({ path, binary: flag(false) }, async ({ path }) => paths.attempt(fs.readFile(path)))
+export const read = fn({ path, binary: flag(false) }, ({ path }) => readWhole(path))
 
 /**
  * Create a file if it is missing, and set its times, in seconds; to now by default.
@@ -436,20 +438,7 @@ export const read = fn({ path, binary: flag(false) }, async ({ path }) => paths.
  */
 export const touch = fn(
   { name: path, atime: p.optional(p.any()), mtime: p.optional(p.any()) },
-  async ({ name, atime, mtime }) => {
-    const file = await paths.expandHome(name)
-    const seconds = [atime, mtime].map((time) =>
-      time === undefined || time === null ? Date.now() / 1000 : Number(time),
-    )
-    if (seconds.some(Number.isNaN)) throw new SaltInvocationError('atime and mtime must be integers')
-    try {
-      await (await fs.open(file, 'a')).close()
-      await fs.utimes(file, seconds[0] as number, seconds[1] as number)
-    } catch (error) {
-      throw new CommandExecutionError(paths.reasonOf(error))
-    }
-    return paths.exists(file)
-  },
+  ({ name, ...times }) => touchFile(name, times),
 )
 
 /**
@@ -457,17 +446,8 @@ export const touch = fn(
  *
  * @example salt '*' file.seek_read /path/to/file 4096 0
  */
-export const seek_read = fn(
-  { path, size: p.integer(), offset: p.integer() },
-  async ({ path, size, offset }) => {
-    const file = await paths.attempt(fs.open(await paths.expandHome(path)))
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, offset)
-      return buffer.subarray(0, bytesRead)
-    } finally {
-      await file.close()
-    }
-  },
+export const seek_read = fn({ path, size: p.integer(), offset: p.integer() }, ({ path, size, offset }) =>
+  readAt(path, size, offset),
 )
 
 /**
@@ -475,18 +455,8 @@ export const seek_read = fn(
  *
  * @example salt '*' file.seek_write /path/to/file 'some data' 4096
  */
-export const seek_write = fn(
-  { path, data: p.string(), offset: p.integer() },
-  async ({ path, data, offset }) => {
-    const file = await paths.attempt(fs.open(await paths.expandHome(path), 'r+'))
-    try {
-      const { bytesWritten } = await file.write(data, offset)
-      await file.sync()
-      return bytesWritten
-    } finally {
-      await file.close()
-    }
-  },
+export const seek_write = fn({ path, data: p.string(), offset: p.integer() }, ({ path, data, offset }) =>
+  writeAt(path, data, offset),
 )
 
 /**
@@ -494,25 +464,16 @@ export const seek_write = fn(
  *
  * @example salt '*' file.truncate /path/to/file 512
  */
-export const truncate = fn({ path, length: p.integer({ minimum: 0 }) }, async ({ path, length }) => {
-  await paths.attempt(fs.truncate(await paths.expandHome(path), length))
-  return null
-})
+export const truncate = fn({ path, length: p.integer({ minimum: 0 }) }, ({ path, length }) =>
+  truncateFile(path, length),
+)
 
 /**
  * Make a hard link.
  *
  * @example salt '*' file.link /path/to/file /path/to/link
  */
-export const link = fn({ src: path, path }, async ({ src, path }) => {
-  const file = await paths.absolute(src, 'File path must be absolute.')
-  try {
-    await fs.link(file, path)
-    return true
-  } catch (error) {
-    throw new CommandExecutionError(`Could not create '${path}': ${paths.errorText(error)}`)
-  }
-})
+export const link = fn({ src: path, path }, ({ src, path }) => makeHardLink(src, path))
 
 /**
  * True if a file has more than one hard link.
@@ -546,11 +507,9 @@ export const symlink = fn(
  *
  * @example salt '*' file.readlink /path/to/link
  */
-export const readlink = fn({ path, canonicalize: flag(false) }, async ({ path, canonicalize }) => {
-  const link = await paths.absolute(path, `Path to link must be absolute: ${path}`)
-  if (!(await paths.isSymlink(link))) throw new SaltInvocationError(`A valid link was not specified: ${link}`)
-  return canonicalize ? realPath(link) : fs.readlink(link)
-})
+export const readlink = fn({ path, canonicalize: flag(false) }, ({ path, canonicalize }) =>
+  targetOf(path, canonicalize),
+)
 
 /**
  * Rename a file or folder.
@@ -558,17 +517,6 @@ export const readlink = fn({ path, canonicalize: flag(false) }, async ({ path, c
  * @example salt '*' file.rename /path/to/src /path/to/dst
  */
 export const rename = fn({ src: path, dst: path }, ({ src, dst }) => renamePath(src, dst))
-
-async function renamePath(given: string, to: string): Promise<true> {
-  const dst = await paths.expandHome(to)
-  const src = await paths.absolute(given, 'File path must be absolute.')
-  try {
-    await fs.rename(src, dst)
-    return true
-  } catch {
-    throw new CommandExecutionError(`Could not rename '${src}' to '${dst}'`)
-  }
-}
 
 /**
  * Copy a file, or with `recurse` a folder. `remove_existing` removes the destination folder first.
@@ -578,7 +526,7 @@ async function renamePath(given: string, to: string): Promise<true> {
  */
 export const copy = fn(
   { src: path, dst: path, recurse: flag(false), remove_existing: flag(false) },
-  ({ src, dst, ...options }) => copyPath(src, dst, options),
+  ({ src, dst, ...options }, { signal }) => copyPath(src, dst, options, signal),
 )
 
 /**
@@ -588,8 +536,8 @@ export const copy = fn(
  */
 export const move = fn(
   { src: path, dst: path, disallow_copy_and_unlink: flag(false) },
-  ({ src, dst, disallow_copy_and_unlink }) =>
-    disallow_copy_and_unlink ? renamePath(src, dst) : movePath(src, dst),
+  ({ src, dst, disallow_copy_and_unlink }, { signal }) =>
+    disallow_copy_and_unlink ? renamePath(src, dst) : movePath(src, dst, signal),
 )
 
 /**
@@ -597,7 +545,9 @@ export const move = fn(
  *
  * @example salt '*' file.remove /tmp/foo
  */
-export const remove = fn({ path, kwargs: p.keywords(p.any()) }, ({ path }) => removePath(path))
+export const remove = fn({ path, kwargs: p.keywords(p.any()) }, ({ path }, { signal }) =>
+  removePath(path, signal),
+)
 
 /**
  * Remove an empty folder; with `recurse` also the empty folders in it.
@@ -680,28 +630,14 @@ export const path_exists_glob = fn({ path }, async ({ path }) => {
  *
  * @example salt '*' file.access /path/to/file f
  */
-export const access = fn({ path, mode: p.any() }, async ({ path, mode }) => {
-  const file = await paths.absolute(path, 'Path to link must be absolute.')
-  const modes: Readonly<Record<string, number>> = { f: 0, r: 4, w: 2, x: 1 }
-  const wanted = Object.hasOwn(modes, String(mode)) ? modes[String(mode)] : mode
-  if (typeof wanted !== 'number' || ![0, 1, 2, 4].includes(wanted))
-    throw new SaltInvocationError('Invalid mode specified.')
-  return fs.access(file, wanted).then(
-    () => true,
-    () => false,
-  )
-})
+export const access = fn({ path, mode: p.any() }, ({ path, mode }) => mayAccess(path, mode))
 
 /**
  * List the names in a folder, with `.` and `..`.
  *
  * @example salt '*' file.readdir /path/to/dir/
  */
-export const readdir = fn({ path }, async ({ path }) => {
-  const folder = await paths.absolute(path, 'Dir path must be absolute.')
-  if (!(await paths.isFolder(folder))) throw new SaltInvocationError('A valid directory was not specified.')
-  return ['.', '..', ...(await fs.readdir(folder))]
-})
+export const readdir = fn({ path }, ({ path }) => namesIn(path))
 
 /**
  * Return the last part of a path.
@@ -748,16 +684,17 @@ export const pardir = fn(() => '..')
 
 /**
  * Find files, with the criteria and actions of find(1): name, iname, regex, iregex, type, owner, group, size, mtime, grep,
- * mindepth, maxdepth, print, delete.
+ * mindepth, maxdepth, print, delete, and exec, which runs a command with `{}` for the path.
  *
  * @example salt '*' file.find / type=f name=\\*.bak size=+10m
  * @example salt '*' file.find /var mtime=+30d size=+10m print=path,size,mtime
+ * @example salt '*' file.find /var/log name=\\*.log exec='gzip {}'
  */
 export const find = fn(
   { path, args: p.rest(p.string()), kwargs: p.keywords(p.any()) },
-  async ({ path, args, kwargs }, { signal }) => {
+  async ({ path, args, kwargs }, context) => {
     const action = args.includes('delete') ? { delete: 'f' } : args.includes('print') ? { print: 'path' } : {}
-    return findFiles(await paths.expandHome(path), { ...kwargs, ...action }, signal)
+    return findFiles(await paths.expandHome(path), { ...kwargs, ...action }, context)
   },
 )
 
@@ -767,24 +704,18 @@ export const find = fn(
  * @example salt '*' file.get_diff /home/fred/.vimrc /home/users/fred/.vimrc
  */
 export const get_diff = fn(
-  { file1: path, file2: path, saltenv: text, show_filenames: flag(true), show_changes: flag(true) },
-  async ({ file1, file2, saltenv, show_filenames, show_changes }, { call }) => {
-    const names = await Promise.all(
-      [file1, file2].map(async (file) => {
-        const cached = await call('cp.cache_file', { path: file, ...(saltenv && { saltenv }) })
-        if (typeof cached === 'string' && cached !== '') return cached
-        throw new CommandExecutionError(`File ${file} not found`)
-      }),
-    )
-    const [before, after] = await Promise.all(names.map(async (name) => (await readText(name)).text))
-    if (before === after) return ''
-    if (!show_changes) return '<show_changes=False>'
-    return unifiedDiff(
-      linesOf(before ?? ''),
-      linesOf(after ?? ''),
-      show_filenames ? [file1, file2] : ['', ''],
-    )
+  {
+    file1: path,
+    file2: path,
+    saltenv: p.default(p.string(), 'base'),
+    show_filenames: flag(true),
+    show_changes: flag(true),
+    template: flag(false),
+    source_hash_file1: text,
+    source_hash_file2: text,
   },
+  ({ file1, file2, source_hash_file1, source_hash_file2, ...options }, context) =>
+    diffOfFiles([file1, file2], [source_hash_file1, source_hash_file2], options, context),
 )
 
 /**
@@ -792,46 +723,61 @@ export const get_diff = fn(
  *
  * @example salt '*' file.diskusage /path/to/check
  */
-export const diskusage = fn({ path }, async ({ path }, { signal }) => {
-  if (await paths.isFile(path)) return (await fs.stat(path)).size
-  const seen = new Map<number, number>()
-  const entries = await fs.readdir(path, { recursive: true, withFileTypes: true }).catch(() => [])
-  for (const entry of entries) {
-    signal.throwIfAborted()
-    const found = entry.isDirectory()
-      ? undefined
-      : await paths.statOf(posix.join(entry.parentPath, entry.name))
-    if (found && !found.isDirectory()) seen.set(found.ino, found.size)
-  }
-  return [...seen.values()].reduce((sum, size) => sum + size, 0)
-})
+export const diskusage = fn({ path }, ({ path }, { signal }) => diskUsage(path, signal))
 
 /**
  * True if a file is a block device.
  *
  * @example salt '*' file.is_blkdev /dev/sda
  */
-export const is_blkdev = fn({ name: path }, async ({ name }) => {
-  return (await paths.statOf(await paths.expandHome(name)))?.isBlockDevice() ?? false
-})
+export const is_blkdev = fn({ name: path }, ({ name }) => isNode(name, 'b'))
 
 /**
  * True if a file is a character device.
  *
  * @example salt '*' file.is_chrdev /dev/null
  */
-export const is_chrdev = fn({ name: path }, async ({ name }) => {
-  return (await paths.statOf(await paths.expandHome(name)))?.isCharacterDevice() ?? false
-})
+export const is_chrdev = fn({ name: path }, ({ name }) => isNode(name, 'c'))
 
 /**
  * True if a file is a named pipe.
  *
  * @example salt '*' file.is_fifo /dev/null
  */
-export const is_fifo = fn({ name: path }, async ({ name }) => {
-  return (await paths.statOf(await paths.expandHome(name)))?.isFIFO() ?? false
-})
+export const is_fifo = fn({ name: path }, ({ name }) => isNode(name, 'p'))
+
+/**
+ * Return the major and minor number of a device file; zeros for any other.
+ *
+ * @example salt '*' file.get_devmm /dev/null
+ */
+export const get_devmm = fn({ name: path }, ({ name }) => deviceNumbers(name))
+
+/**
+ * Return what statvfs(3) tells of the file system of a path.
+ *
+ * @example salt '*' file.statvfs /path/to/file
+ */
+export const statvfs = fn({ path }, ({ path }, context) => statvfsOf(path, context))
+
+/**
+ * List the files that are open, each with the ids of the processes that have it open; with `by_pid` by process.
+ *
+ * @example salt '*' file.open_files
+ * @example salt '*' file.open_files by_pid=True
+ */
+export const open_files = fn({ by_pid: flag(false) }, ({ by_pid }, { signal }) => openFiles(by_pid, signal))
+
+/**
+ * Run grep(1) on the files that a shell pattern matches, and return what `cmd.run_all` returns. Give each option by itself.
+ *
+ * @example salt '*' file.grep /etc/passwd nobody
+ * @example salt '*' file.grep /etc/sysconfig/network-scripts/ifcfg-eth0 ipaddr -i
+ */
+export const grep = fn(
+  { path, pattern: p.string(), opts: p.rest(p.any()) },
+  ({ path, pattern, opts }, context) => grepFiles(path, pattern, opts, context),
+)
 
 const limit = p.optional(p.integer({ minimum: 0 }))
 
@@ -841,6 +787,15 @@ const limit = p.optional(p.integer({ minimum: 0 }))
  * @example salt '*' file.list_backups /foo/bar/baz.txt
  */
 export const list_backups = fn({ path, limit }, ({ path, limit }, context) =>
+  listBackups(path, limit, context),
+)
+
+/**
+ * List the backups of a file, as `file.list_backups` does.
+ *
+ * @example salt '*' file.list_backup /foo/bar/baz.txt
+ */
+export const list_backup = fn({ path, limit }, ({ path, limit }, context) =>
   listBackups(path, limit, context),
 )
 
@@ -865,19 +820,22 @@ export const restore_backup = fn({ path, backup_id: p.any() }, ({ path, backup_i
 /**
  * Delete a backup; its number is that of file.list_backups.
  *
- * @example salt '*' file.delete_backup /var/cache/salt/minion/file_backup/home/foo/bar/baz.txt 0
+ * @example salt '*' file.delete_backup /foo/bar/baz.txt 0
  */
 export const delete_backup = fn({ path, backup_id: p.any() }, ({ path, backup_id }, context) =>
   removeBackup(path, backup_id, context),
 )
 
-const editor = { path, before: p.string(), after: p.string(), limit: p.default(p.string(), '') }
+/**
+ * Delete a backup, as `file.delete_backup` does.
+ *
+ * @example salt '*' file.remove_backup /foo/bar/baz.txt 0
+ */
+export const remove_backup = fn({ path, backup_id: p.any() }, ({ path, backup_id }, context) =>
+  removeBackup(path, backup_id, context),
+)
 
-/** Escape a text for sed, whose separator is `/`. */
-const forSed = (given: string, escapeAll: boolean): string => {
-  const separated = given.replaceAll('/', '\\/')
-  return escapeAll ? separated.replace(/[\^.[$()|*+?{]/g, '\\$&') : separated
-}
+const editor = { path, before: p.string(), after: p.string(), limit: p.default(p.string(), '') }
 
 /**
  * Edit a file with sed(1), and return what `cmd.run_all` returns; false if there is no such file.
@@ -893,14 +851,7 @@ export const sed = fn(
     escape_all: flag(false),
     negate_match: flag(false),
   },
-  async ({ path, before, after, limit, backup, options, flags, escape_all, negate_match }, { call }) => {
-    const file = await paths.expandHome(path)
-    if (!(await paths.exists(file))) return false
-    const [from, to, only] = [before, after, limit].map((given) => forSed(given, escape_all))
-    const script = `${only ? `/${only}/ ` : ''}${negate_match ? '!' : ''}s/${from}/${to}/${flags}`
-    const cmd = ['sed', `-i${backup}`, ...options.split(/\s+/).filter(Boolean), script, file]
-    return call('cmd.run_all', { cmd, python_shell: false })
-  },
+  ({ path, ...options }, context) => sedFile(path, options, context),
 )
 
 /**
@@ -916,22 +867,7 @@ export const psed = fn(
     escape_all: flag(false),
     multi: flag(false),
   },
-  async ({ path, before, after, limit, backup, flags, escape_all }) => {
-    if (limit !== '') throw new SaltInvocationError('limit is not supported; write it into the pattern')
-    await replaceInFile(path, forSed(before, escape_all), after, {
-      count: flags.includes('g') ? 0 : 1,
-      flags: Array.from(flags.replaceAll('g', '')),
-      append_if_not_found: false,
-      prepend_if_not_found: false,
-      backup: suffix(backup),
-      dry_run: false,
-      show_changes: false,
-      ignore_if_missing: false,
-      preserve_inode: true,
-      backslash_literal: false,
-    })
-    return null
-  },
+  ({ path, ...options }) => psedFile(path, options),
 )
 
 /**
@@ -941,14 +877,7 @@ export const psed = fn(
  */
 export const sed_contains = fn(
   { path, text: p.string(), limit: p.default(p.string(), ''), flags: p.default(p.string(), 'g') },
-  async ({ path, text, limit, flags }, { call }) => {
-    const file = await paths.expandHome(path)
-    if (!(await paths.exists(file))) return false
-    const script = `${limit ? `/${forSed(limit, false)}/ ` : ''}s/${forSed(text, false)}/$/p${flags}`
-    return Boolean(
-      await call('cmd.run', { cmd: ['sed', '-n', '-r', '-e', script, file], python_shell: false }),
-    )
-  },
+  ({ path, ...options }, context) => sedFinds(path, options, context),
 )
 
 /**
@@ -958,29 +887,7 @@ export const sed_contains = fn(
  */
 export const patch = fn(
   { originalfile: path, patchfile: path, options: p.default(p.string(), ''), dry_run: flag(false) },
-  async ({ originalfile, patchfile, options, dry_run }, { call }) => {
-    const program = await call('cmd.which', ['patch'])
-    if (!program)
-      throw new CommandExecutionError(
-        "patch executable not found. Is the distribution's patch package installed?",
-      )
-    const given = options.split(/\s+/).filter(Boolean)
-    const has = (...starts: string[]) =>
-      given.some((option) => starts.some((start) => option.startsWith(start)))
-    const isFolder = await paths.isFolder(originalfile)
-    const cmd = [
-      program,
-      ...given,
-      ...(dry_run ? ['--dry-run'] : []),
-      ...(given.includes('-N') || given.includes('--forward') ? [] : ['--forward']),
-      ...(given.includes('-r') || has('--reject-file') ? [] : ['--reject-file=-']),
-      '-i',
-      patchfile,
-      ...(isFolder ? ['-d', originalfile] : [originalfile]),
-      ...(isFolder && !has('-p', '--strip=') ? ['--strip=0'] : []),
-    ]
-    return call('cmd.run_all', { cmd, python_shell: false })
-  },
+  ({ originalfile, patchfile, ...how }, context) => applyPatch(originalfile, patchfile, how, context),
 )
 
 const hashParams = { file_name: p.default(p.string(), ''), source: p.default(p.string(), '') }
@@ -1004,25 +911,21 @@ export const extract_hash = fn(
 export const get_source_sum = fn(
   {
     ...hashParams,
-    source_hash: p.string(),
+    source_hash: p.optional(p.string()),
     source_hash_name: text,
     saltenv: p.default(p.string(), 'base'),
     verify_ssl: flag(true),
   },
-  async ({ source_hash, saltenv, verify_ssl, ...names }, { call }) => {
-    if (!namesHashFile(source_hash)) return readSourceHash(source_hash)
-    const hashes = await call('cp.cache_file', { path: source_hash, saltenv, verify_ssl })
-    if (typeof hashes !== 'string' || hashes === '')
-      throw new CommandExecutionError(`Source hash file ${source_hash} not found`)
-    const found = await extractHash(hashes, '', names)
-    if (found) return found
-    throw new CommandExecutionError(`No hash for the file was found in ${source_hash}`)
-  },
+  ({ source_hash = 'None', saltenv, verify_ssl, ...names }, context) =>
+    sourceSum(source_hash, names, { saltenv, verify_ssl }, context),
 )
 
+/** Parts of the SELinux context. */
+const labels = { seuser: text, serole: text, setype: text, serange: text }
+
 /**
- * Give a file an owner, group and mode, and return what changed and what was before. With `test=True` in the configuration
- * nothing is changed.
+ * Give a file an owner, group, mode, attributes and SELinux context, and return what changed and what was before. With
+ * `test=True` in the configuration nothing is changed.
  *
  * @example salt '*' file.check_perms /etc/sudoers '{}' root root 400
  */
@@ -1035,15 +938,17 @@ export const check_perms = fn(
     mode: p.any(),
     attrs: text,
     follow_symlinks: flag(false),
+    ...labels,
   },
-  ({ attrs, ...given }, { opts }) => {
-    if (attrs !== undefined)
-      throw new SaltInvocationError('attrs is not supported here; set attributes with file.chattr')
-    return checkPermissions(given, opts.test === true)
-  },
+  ({ seuser, serole, setype, serange, ...given }, context) =>
+    checkPermissions(
+      { ...given, label: { user: seuser, role: serole, type: setype, range: serange } },
+      context,
+    ),
 )
 
-const DEVICES = { b: 'block', c: 'character', p: 'fifo' } as const
+const major = p.integer({ minimum: 0 })
+const mode = p.default(p.string(), '0660')
 
 /**
  * Make a device file (`b`: block, `c`: character) or a named pipe (`p`).
@@ -1055,27 +960,67 @@ export const mknod = fn(
   {
     name: path,
     ntype: p.string(),
-    major: p.default(p.integer({ minimum: 0 }), 0),
-    minor: p.default(p.integer({ minimum: 0 }), 0),
+    major: p.default(major, 0),
+    minor: p.default(major, 0),
     ...permissions,
     mode: p.default(p.string(), '0600'),
   },
-  async ({ name, ntype, major, minor, user, group, mode }, { call }) => {
-    if (!Object.hasOwn(DEVICES, ntype))
-      throw new SaltInvocationError(
-        "Node type unavailable: '{}'. Available node types are character ('c'), block ('b'), and pipe ('p').".replace(
-          '{}',
-          ntype,
-        ),
-      )
-    const file = await paths.expandHome(name)
-    const numbers = ntype === 'p' ? [] : [String(major), String(minor)]
-    const cmd = ['mknod', `--mode=${normalMode(mode)}`, '--', file, ntype, ...numbers]
-    const made = await call('cmd.run_all', { cmd, python_shell: false })
-    if (made.retcode !== 0) throw new CommandExecutionError(`Could not create '${file}': ${made.stderr}`)
-    if (user !== undefined || group !== undefined) await changeOwner(file, user ?? '', group ?? '')
-    return true
-  },
+  ({ name, ntype, ...options }, context) => makeNodeWithParents(name, ntype, options, context),
+)
+
+/**
+ * Make a character device.
+ *
+ * @example salt '*' file.mknod_chrdev /dev/chr 180 31
+ */
+export const mknod_chrdev = fn(
+  { name: path, major, minor: major, ...permissions, mode },
+  ({ name, ...options }, context) => makeNode(name, 'c', options, context),
+)
+
+/**
+ * Make a block device.
+ *
+ * @example salt '*' file.mknod_blkdev /dev/blk 8 999
+ */
+export const mknod_blkdev = fn(
+  { name: path, major, minor: major, ...permissions, mode },
+  ({ name, ...options }, context) => makeNode(name, 'b', options, context),
+)
+
+/**
+ * Make a named pipe.
+ *
+ * @example salt '*' file.mknod_fifo /dev/fifo
+ */
+export const mknod_fifo = fn({ name: path, ...permissions, mode }, ({ name, ...options }, context) =>
+  makeNode(name, 'p', options, context),
+)
+
+/**
+ * Return the SELinux context of a file, else a sentence.
+ *
+ * @example salt '*' file.get_selinux_context /etc/hosts
+ */
+export const get_selinux_context = fn({ path }, ({ path }, context) => contextOf(path, context))
+
+/**
+ * Set parts of the SELinux context of a file, and return the new context; false if chcon(1) fails.
+ *
+ * @example salt '*' file.set_selinux_context /etc/yum.repos.d/epel.repo system_u object_r system_conf_t s0
+ */
+export const set_selinux_context = fn(
+  { path, user: text, role: text, type: text, range: text, persist: flag(false) },
+  ({ path, persist, ...label }, context) => setContext(path, label, persist, context),
+)
+
+/**
+ * Give a file the SELinux context that the policy has for it; with `recursive` also all below a folder.
+ *
+ * @example salt '*' file.restorecon /home/user/.ssh/authorized_keys
+ */
+export const restorecon = fn({ path, recursive: flag(false) }, ({ path, recursive }, context) =>
+  restoreContext(path, recursive, context),
 )
 
 /**
@@ -1083,20 +1028,7 @@ export const mknod = fn(
  *
  * @example salt '*' file.lsattr foo1.txt
  */
-export const lsattr = fn({ path }, async ({ path }, { call }) => {
-  if (!(await call('cmd.which', ['lsattr']))) return null
-  if (!(await paths.exists(path))) throw new SaltInvocationError(`File or directory does not exist: ${path}`)
-  const output = await call('cmd.run', { cmd: ['lsattr', path], python_shell: false, ignore_retcode: true })
-  const rows = String(output)
-    .split('\n')
-    .filter((row) => row !== '' && !row.startsWith('lsattr: '))
-  return Object.fromEntries(
-    rows.map((row) => {
-      const [attributes = '', ...name] = row.split(/\s+/)
-      return [name.join(' '), attributes.match(/[aAcCdDeijPsStTu]/g) ?? []]
-    }),
-  )
-})
+export const lsattr = fn({ path }, ({ path }, context) => listAttributes(path, context))
 
 /**
  * Add or remove attributes of files. False if chattr(1) said anything.
@@ -1105,28 +1037,180 @@ export const lsattr = fn({ path }, async ({ path }, { call }) => {
  */
 export const chattr = fn(
   { files: p.rest(p.string()), operator: text, attributes: text, flags: text, version: text },
-  async ({ files, operator, attributes, flags, version }, { call }) => {
+  ({ files, operator, attributes, ...options }, context) => {
     if (operator !== 'add' && operator !== 'remove')
       throw new SaltInvocationError("Need an operator: 'add' or 'remove' to modify attributes.")
     if (attributes === undefined) throw new SaltInvocationError('Need attributes: [aAcCdDeijPsStTu]')
-    const change = `${operator === 'add' ? '+' : '-'}${attributes}`
-    const options = [...(flags ? [`-${flags}`] : []), ...(version ? ['-v', version] : [])]
-    const output = await call('cmd.run', {
-      cmd: ['chattr', change, ...options, ...files],
-      python_shell: false,
-    })
-    return output === ''
+    return changeAttribute(files, { operator, attributes, ...options }, context)
   },
 )
 
 /**
- * Render text as a template. Refused, since salt-ts has no renderers.
+ * Render text as a template. Refused, since salt-ts has no renderers; for an engine that Salt does not know either, the result
+ * says so.
  *
  * @example salt '*' file.apply_template_on_contents contents='This is a {{ template }} string.' template=jinja context='{}' defaults='{}' saltenv=base
  */
 export const apply_template_on_contents = fn(
   { contents: p.string(), template: p.string(), context: p.any(), defaults: p.any(), saltenv: p.string() },
   ({ template }) => {
-    throw new CommandExecutionError(`Templates (${template}) cannot be rendered: salt-ts has no renderers`)
+    const comment = noRenderer(template)
+    if (comment.startsWith('Templates')) throw new CommandExecutionError(comment)
+    return { result: false, comment }
   },
+)
+
+/**
+ * Return the first source of a list that exists, and its hash. Sources are URLs or paths, or maps of one to its hash.
+ *
+ * @example salt '*' file.source_list salt://http/httpd.conf '{hash_type: md5, hsum: 79eef25f9b0b2c642c62b7f737d4f53f}' base
+ */
+export const source_list = fn(
+  { source: p.any(), source_hash: p.any(), saltenv: p.any() },
+  ({ source, source_hash, saltenv }, context) =>
+    firstSource(source, source_hash, String(saltenv || 'base'), context),
+)
+
+/** What is managed, in the order of Salt's positional arguments. */
+const managed = {
+  name: path,
+  source: p.any(),
+  source_hash: p.any(),
+  source_hash_name: p.any(),
+  user: p.any(),
+  group: p.any(),
+  mode: p.any(),
+  attrs: p.any(),
+}
+const templates = { template: p.any(), context: p.any(), defaults: p.any() }
+
+/**
+ * Fetch the source of a managed file, and return its path on this minion, its hash, and what is wrong with it. Templates are
+ * refused, since salt-ts has no renderers.
+ *
+ * @example salt '*' file.get_managed /etc/httpd/conf.d/httpd.conf jinja salt://http/httpd.conf '{hash_type: md5, hsum: 79eef25f9b0b2c642c62b7f737d4f53f}' None root root '755' None base None None
+ */
+export const get_managed = fn(
+  {
+    name: path,
+    template: p.any(),
+    source: p.any(),
+    source_hash: p.any(),
+    source_hash_name: p.any(),
+    user: p.any(),
+    group: p.any(),
+    mode: p.any(),
+    attrs: p.any(),
+    saltenv: p.any(),
+    context: p.any(),
+    defaults: p.any(),
+    skip_verify: flag(false),
+    verify_ssl: flag(true),
+    use_etag: flag(false),
+    kwargs: p.keywords(p.any()),
+  },
+  (given, context) => managedSource(sourceOptions(given), context),
+)
+
+/**
+ * Give a file the content of a source or of `contents`, an owner and a mode, and return what changed. `sfn` and `source_sum` are
+ * those of file.get_managed. The content is replaced at once; `backup=minion` keeps the old one.
+ *
+ * @example salt '*' file.manage_file /etc/httpd/conf.d/httpd.conf '' '{}' salt://http/httpd.conf '{hash_type: md5, hsum: 79eef25f9b0b2c642c62b7f737d4f53f}' root root '755' '' base ''
+ */
+export const manage_file = fn(
+  {
+    name: path,
+    sfn: p.any(),
+    ret: p.any(),
+    source: p.any(),
+    source_sum: p.any(),
+    user: p.any(),
+    group: p.any(),
+    mode: p.any(),
+    attrs: p.any(),
+    saltenv: p.any(),
+    backup: p.any(),
+    makedirs: flag(false),
+    template: text,
+    show_changes: flag(true),
+    contents: p.optional(p.any()),
+    dir_mode: p.optional(p.any()),
+    follow_symlinks: flag(true),
+    skip_verify: flag(false),
+    keep_mode: flag(false),
+    encoding: text,
+    encoding_errors: p.default(p.string(), 'strict'),
+    ...labels,
+    verify_ssl: flag(true),
+    use_etag: flag(false),
+    kwargs: p.keywords(p.any()),
+  },
+  (given, context) => manageFile(manageOptions(given), context),
+)
+
+/**
+ * Check whether a managed file is as it should be: true, None if it would be changed, false if that is not possible; and a
+ * sentence.
+ *
+ * @example salt '*' file.check_managed /etc/httpd/conf.d/httpd.conf salt://http/httpd.conf '{hash_type: md5, hsum: 79eef25f9b0b2c642c62b7f737d4f53f}' None root root '755' None None None None base
+ */
+export const check_managed = fn(
+  {
+    ...managed,
+    ...templates,
+    saltenv: p.any(),
+    contents: p.optional(p.any()),
+    skip_verify: flag(false),
+    ...labels,
+    follow_symlinks: flag(false),
+    kwargs: p.keywords(p.any()),
+  },
+  (given, context) => checkManaged(given, context),
+)
+
+/**
+ * Return what would be changed so that a managed file is as it should be; empty if nothing.
+ *
+ * @example salt '*' file.check_managed_changes /etc/httpd/conf.d/httpd.conf salt://http/httpd.conf '{hash_type: md5, hsum: 79eef25f9b0b2c642c62b7f737d4f53f}' None root root '755' None None None None base
+ */
+export const check_managed_changes = fn(
+  {
+    ...managed,
+    ...templates,
+    saltenv: p.any(),
+    contents: p.optional(p.any()),
+    skip_verify: flag(false),
+    keep_mode: flag(false),
+    ...labels,
+    verify_ssl: flag(true),
+    follow_symlinks: flag(false),
+    kwargs: p.keywords(p.any()),
+  },
+  (given, context) => managedChanges(given, context),
+)
+
+/**
+ * Return what would have to change so that a file has a content, owner and mode; empty if nothing. `sfn` is the path of the
+ * source on this minion.
+ *
+ * @example salt '*' file.check_file_meta /etc/httpd/conf.d/httpd.conf None salt://http/httpd.conf '{hash_type: md5, hsum: 79eef25f9b0b2c642c62b7f737d4f53f}' root root '755' None base
+ */
+export const check_file_meta = fn(
+  {
+    name: path,
+    sfn: p.any(),
+    source: p.any(),
+    source_sum: p.any(),
+    user: p.any(),
+    group: p.any(),
+    mode: p.any(),
+    attrs: p.any(),
+    saltenv: p.any(),
+    contents: p.optional(p.any()),
+    ...labels,
+    verify_ssl: flag(true),
+    follow_symlinks: flag(false),
+  },
+  (given, context) => metaChanges(metaOptions(given), context),
 )

@@ -7,12 +7,13 @@
  */
 
 import { mkdir } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { CommandExecutionError, type Context, fn, p, SaltInvocationError, type Virtual } from 'salt-ts'
 import { linesOf } from './_cmd/lines.ts'
 import { which } from './_cmd/which.ts'
-import { redacted, withLogin } from './_git/address.ts'
+import { addressOf, redacted } from './_git/address.ts'
 import { readValues, setValues, unsetValues, valuesOf } from './_git/config.ts'
+import { storeCloned, storeUrl } from './_git/logins.ts'
 import { readConfig, readFetch, readRefs, readRemotes, readStatus } from './_git/parse.ts'
 import {
   authenticated,
@@ -21,6 +22,7 @@ import {
   expandPath,
   git,
   identity,
+  noOption,
   optioned,
   optionWords,
   opts as optsParam,
@@ -89,7 +91,7 @@ export const archive = fn(
       'archive',
       ...(before === '' ? [] : ['--prefix', before]),
       ...(format === undefined ? [] : ['--format', format]),
-      ...['--output', target, rev],
+      ...['--output', target, noOption(rev)],
     ]
     await run(words, folder, how, context)
     return true
@@ -129,7 +131,8 @@ export const checkout = fn(
 )
 
 /**
- * Clone a repository into a folder: `cwd`, or `name` below it. `https_user` and `https_pass` become part of the URL, which git keeps in the configuration of the clone.
+ * Clone a repository into a folder: `cwd`, or `name` below it. `https_user` and `https_pass` become part of the URL in the configuration
+ * of the clone, and so are used later. They are no arguments of git, which others on the host could see.
  *
  * @example salt '*' git.clone /path/to/repo_parent_dir git://github.com/saltstack/salt.git name=salt
  * @example salt '*' git.clone /path/to/repo https://github.com/saltstack/salt.git opts='--depth 1'
@@ -153,9 +156,11 @@ export const clone = fn(
     if (!url) throw new SaltInvocationError("Missing 'url' argument")
     const folder = await expandPath(cwd, how.user)
     if (name !== undefined) await mkdir(folder, { recursive: true })
-    const from = withLogin(url, https_user, https_pass)
-    const words = [...optionWords(git_opts), 'clone', ...optionWords(opts), '--', from, name ?? folder]
-    await git(words, { ...how, cwd: name === undefined ? '/' : folder }, context)
+    const from = addressOf(url, https_user, https_pass)
+    const words = [...optionWords(git_opts), 'clone', ...optionWords(opts), '--', from.url, name ?? folder]
+    await git(words, { ...how, cwd: name === undefined ? '/' : folder, login: from.login }, context)
+    const cloned = { cwd: resolve(folder, name ?? ''), user: how.user }
+    if (from.login) await storeCloned(from.url, from.whole, cloned, context)
     return true
   },
 )
@@ -219,7 +224,7 @@ export const config_get_regexp = fn(
   { key: p.string(), value_regex: text, ...place },
   async ({ key, value_regex, ...where }, context) => {
     const { retcode, stdout } = await readValues(
-      ['--get-regexp', key, ...present(value_regex)],
+      ['--get-regexp', noOption(key), ...(value_regex ? [value_regex] : [])],
       where,
       context,
     )
@@ -281,7 +286,7 @@ export const current_branch = fn({ cwd, ...caller }, async ({ cwd, ...how }, con
  */
 export const describe = fn(
   { cwd, rev: p.default(p.string(), 'HEAD'), ...caller },
-  async ({ cwd, rev, ...how }, context) => run(['describe', '--always', rev], cwd, how, context),
+  async ({ cwd, rev, ...how }, context) => run(['describe', '--always', noOption(rev)], cwd, how, context),
 )
 
 /**
@@ -348,9 +353,9 @@ export const fetch = fn(
     const options = optionWords(opts).filter((word) => word !== '-f' && word !== '--force')
     const words = [
       ...[...optionWords(git_opts), 'fetch', ...(force ? ['--force'] : []), ...options],
-      ...[...present(remote), ...listOf(refspecs)],
+      ...[...present(remote), ...listOf(refspecs).map(noOption)],
     ]
-    return readFetch(await run(words, cwd, how, context, { merged: true }))
+    return readFetch(await run(words, cwd, { ...how, direction: 'fetch' }, context, { merged: true }))
   },
 )
 
@@ -462,10 +467,17 @@ export const ls_remote = fn(
     saltenv,
   },
   async ({ cwd, remote, ref, opts, git_opts, https_user, https_pass, ...how }, context) => {
-    const from = withLogin(remote, https_user, https_pass)
-    const words = [...optionWords(git_opts), 'ls-remote', ...optionWords(opts), from, ...present(ref)]
-    const folder = cwd === undefined ? undefined : await expandPath(cwd, how.user)
-    return readRefs(await git(words, { ...how, cwd: folder }, context))
+    const { url, login } = addressOf(remote, https_user, https_pass)
+    const words = [
+      ...optionWords(git_opts),
+      'ls-remote',
+      ...optionWords(opts),
+      noOption(url),
+      ...present(ref),
+    ]
+    const place =
+      cwd === undefined ? {} : { cwd: await expandPath(cwd, how.user), direction: 'fetch' as const }
+    return readRefs(await git(words, { ...how, ...place, login }, context))
   },
 )
 
@@ -514,12 +526,15 @@ export const merge_base = fn(
     context,
   ) => {
     const kinds = { octopus, independent, is_ancestor, fork_point: fork_point !== undefined }
-    const given = listOf(refs).map((ref) => ref.trim())
+    const given = listOf(refs).map((ref) => noOption(ref.trim()))
     refuseMixed(kinds, all, given)
     const words = [
       ...[...optionWords(git_opts), 'merge-base', ...optionWords(opts), ...(all ? ['--all'] : [])],
       ...[...(octopus ? ['--octopus'] : []), ...(is_ancestor ? ['--is-ancestor'] : [])],
-      ...[...(independent ? ['--independent'] : []), ...(fork_point ? ['--fork-point', fork_point] : [])],
+      ...[
+        ...(independent ? ['--independent'] : []),
+        ...(fork_point ? ['--fork-point', noOption(fork_point)] : []),
+      ],
       ...(fork_point && given.length === 0 ? ['HEAD'] : given),
     ]
     const folder = await expandPath(cwd, how.user)
@@ -530,12 +545,30 @@ export const merge_base = fn(
 )
 
 /**
+ * Return what would change if a revision was merged into another one, without touching the working copy. Without `base`, from
+ * their best common ancestor.
+ *
+ * @example salt '*' git.merge_tree /path/to/repo HEAD upstream/dev
+ * @example salt '*' git.merge_tree /path/to/repo HEAD upstream/dev base=aaf3c3d
+ */
+export const merge_tree = fn(
+  { cwd, ref1: p.string(), ref2: p.string(), base: text, ...caller },
+  async ({ cwd, ref1, ref2, base, ...how }, context) => {
+    const folder = await expandPath(cwd, how.user)
+    const refs = [ref1, ref2].map(noOption)
+    const ancestor =
+      base === undefined ? await ancestorOf(refs, { ...how, cwd: folder }, context) : noOption(base)
+    return git(['merge-tree', ancestor, ...refs], { ...how, cwd: folder }, context)
+  },
+)
+
+/**
  * Pull from the upstream of the branch, and return what git says.
  *
  * @example salt '*' git.pull /path/to/repo opts='--rebase origin master'
  */
 export const pull = fn({ cwd, ...authenticated }, async ({ cwd, opts, git_opts, ...how }, context) =>
-  run([...optionWords(git_opts), 'pull', ...optionWords(opts)], cwd, how, context),
+  run([...optionWords(git_opts), 'pull', ...optionWords(opts)], cwd, { ...how, direction: 'fetch' }, context),
 )
 
 /**
@@ -550,7 +583,7 @@ export const push = fn(
     run(
       [...optionWords(git_opts), 'push', ...optionWords(opts), ...present(remote), ...present(ref)],
       cwd,
-      how,
+      { ...how, direction: 'push' },
       context,
     ),
 )
@@ -567,7 +600,12 @@ export const rebase = fn(
     const options = optionWords(opts)
     if (options.includes('-i') || options.includes('--interactive'))
       throw new SaltInvocationError('Interactive rebases are not supported')
-    return run([...optionWords(git_opts), 'rebase', ...options, ...optionWords(rev)], cwd, how, context)
+    return run(
+      [...optionWords(git_opts), 'rebase', ...options, ...optionWords(rev).map(noOption)],
+      cwd,
+      how,
+      context,
+    )
   },
 )
 
@@ -612,8 +650,9 @@ export const remote_refs = fn(
   },
   async ({ url, heads, tags, https_user, https_pass, filter, ...how }, context) => {
     const kinds = [...(heads ? ['--heads'] : []), ...(tags ? ['--tags'] : [])]
-    const words = ['ls-remote', ...kinds, withLogin(url, https_user, https_pass), ...present(filter)]
-    return readRefs(await git(words, how, context))
+    const from = addressOf(url, https_user, https_pass)
+    const words = ['ls-remote', ...kinds, noOption(from.url), ...present(filter)]
+    return readRefs(await git(words, { ...how, login: from.login }, context))
   },
 )
 
@@ -642,12 +681,17 @@ export const remote_set = fn(
     { cwd, url, remote, https_user, https_pass, push_url, push_https_user, push_https_pass, ...how },
     context,
   ) => {
-    const from = withLogin(url, https_user, https_pass)
-    const to = push_url === undefined ? undefined : withLogin(push_url, push_https_user, push_https_pass)
+    const from = addressOf(noOption(url), https_user, https_pass)
+    const to =
+      push_url === undefined ? undefined : addressOf(noOption(push_url), push_https_user, push_https_pass)
+    noOption(remote)
+    const place = { cwd: await expandPath(cwd, how.user), user: how.user }
     const known = readRemotes(await run(['remote', '--verbose'], cwd, how, context))
     if (Object.hasOwn(known, remote)) await run(['remote', 'rm', remote], cwd, how, context)
-    await run(['remote', 'add', remote, from], cwd, how, context)
-    if (to !== undefined) await run(['remote', 'set-url', '--push', remote, to], cwd, how, context)
+    await run(['remote', 'add', remote, from.url], cwd, how, context)
+    if (from.login) await storeUrl('url', remote, from.whole, place, context)
+    if (to) await run(['remote', 'set-url', '--push', remote, to.url], cwd, how, context)
+    if (to?.login) await storeUrl('pushurl', remote, to.whole, place, context)
     return remoteOf(cwd, remote, true, how, context)
   },
 )
@@ -710,7 +754,7 @@ export const rev_parse = fn(
 export const revision = fn(
   { cwd, rev: p.default(p.string(), 'HEAD'), short: flag(false), ...caller },
   async ({ cwd, rev, short, ...how }, context) =>
-    run(['rev-parse', ...(short ? ['--short'] : []), rev], cwd, how, context),
+    run(['rev-parse', ...(short ? ['--short'] : []), noOption(rev)], cwd, how, context),
 )
 
 /**
@@ -734,7 +778,7 @@ export const rm = fn(
 export const stash = fn(
   { cwd, action: p.default(p.string(), 'save'), ...optioned },
   async ({ cwd, action, opts, git_opts, ...how }, context) =>
-    run([...optionWords(git_opts), 'stash', action, ...optionWords(opts)], cwd, how, context),
+    run([...optionWords(git_opts), 'stash', noOption(action), ...optionWords(opts)], cwd, how, context),
 )
 
 /**
@@ -755,7 +799,12 @@ export const status = fn({ cwd, ...caller }, async ({ cwd, ...how }, context) =>
 export const submodule = fn(
   { cwd, command: p.string(), ...authenticated },
   ({ cwd, command, opts, git_opts, ...how }, context) =>
-    run([...optionWords(git_opts), 'submodule', command, ...optionWords(opts)], cwd, how, context),
+    run(
+      [...optionWords(git_opts), 'submodule', noOption(command), ...optionWords(opts)],
+      cwd,
+      { ...how, direction: 'fetch' },
+      context,
+    ),
 )
 
 /**
@@ -772,7 +821,7 @@ export const symbolic_ref = fn(
     if (value !== undefined && (options.includes('-d') || options.includes('--delete')))
       throw new SaltInvocationError('Value cannot be set for symbolic ref if -d/--delete is included in opts')
     return run(
-      [...optionWords(git_opts), 'symbolic-ref', ...options, ref, ...present(value)],
+      [...optionWords(git_opts), 'symbolic-ref', ...options, noOption(ref), ...present(value)],
       cwd,
       how,
       context,
@@ -795,7 +844,7 @@ export const tag = fn(
       throw new SaltInvocationError('Tag messages must be passed in the "message" argument')
     const isRemoval = options.includes('-d') || options.includes('--delete')
     const note = message === undefined ? [] : ['-a', '-m', message]
-    const words = ['tag', ...note, ...options, name, ...(isRemoval ? [] : [ref])]
+    const words = ['tag', ...note, ...options, noOption(name), ...(isRemoval ? [] : [noOption(ref)])]
     return run([...optionWords(git_opts), ...words], cwd, how, context, { merged: true })
   },
 )
@@ -839,7 +888,7 @@ export const worktree_add = fn(
     ]
     const words = [
       ...[...optionWords(git_opts), 'worktree', 'add', ...(detach ? ['--detach'] : named)],
-      ...[...optionWords(opts), worktree_path, ...present(ref)],
+      ...[...optionWords(opts), noOption(worktree_path), ...present(ref)],
     ]
     return run(words, cwd, how, context, { merged: true })
   },
@@ -872,6 +921,18 @@ export const worktree_rm = fn(
   async ({ cwd, ...how }, context) => removeWorktree(await expandPath(cwd, how.user), how, context),
 )
 
+/** Return the best common ancestor of two revisions. */
+async function ancestorOf(
+  refs: readonly string[],
+  how: Caller & { cwd: string },
+  context: Context,
+): Promise<string> {
+  const { retcode, stdout } = await tryGit(['merge-base', ...refs], { ...how, ignore_retcode: true }, context)
+  const [base] = linesOf(stdout)
+  if (retcode === 0 && base) return base
+  throw new CommandExecutionError(`Unable to determine merge base for ${refs.join(' and ')}`)
+}
+
 async function run(
   words: readonly string[],
   cwd: string,
@@ -900,7 +961,7 @@ function listOf(given: string | readonly unknown[] | undefined): string[] {
   return typeof given === 'string' ? given.split(',') : given.map(String)
 }
 
-const present = (word: string | undefined): string[] => (word ? [word] : [])
+const present = (word: string | undefined): string[] => (word ? [noOption(word)] : [])
 
 /** As in Salt, digits are the octal permissions, and `true` stands for the group. */
 const sharedMode = (shared: boolean | string): string => {

@@ -6,7 +6,8 @@
  */
 import { fn, p, type Virtual } from 'salt-ts'
 import { findGroup, readGroups } from './_accounts/groups.ts'
-import { namesOf, rootOption } from './_accounts/usermod.ts'
+import { rootOption } from './_accounts/root-option.ts'
+import { namesOf } from './_accounts/usermod.ts'
 import { runProgram } from './_program/run.ts'
 
 export const virtual: Virtual = ({ grains }) =>

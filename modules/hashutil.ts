@@ -128,7 +128,7 @@ export const hmac_compute = fn({ string: p.string(), shared_secret: secret }, ({
 /**
  * Whether a signature of a GitHub webhook, such as `sha256=…`, was made with the shared secret.
  *
- * @example salt '*' hashutil.github_signature '{"ref":....} ' 'shared secret' 'sha1=bc6550fc290acf5b42283fa8deaf55cea0f8c206'
+ * @example salt '*' hashutil.github_signature '{"ref":....} ' 'shared secret' challenge_hmac=sha1=bc6550fc290acf5b42283fa8deaf55cea0f8c206
  */
 export const github_signature = fn(
   { string: p.string(), shared_secret: secret, challenge_hmac: p.string() },

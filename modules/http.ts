@@ -1,6 +1,7 @@
 /** HTTP requests: to call webhooks, and to check servers. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandExecutionError, fn, p } from 'salt-ts'
+import { rewrite, textOf } from './_host/files.ts'
 import { queryParams } from './_http/params.ts'
 import { addressOf, type Query, type QueryResult, query as sendQuery } from './_http/request.ts'
 
@@ -42,6 +43,68 @@ export const wait_for_successful_query = fn(
     }
   },
 )
+
+/** Where Debian, RedHat, SUSE and others have the certificates of authorities, in Salt's order. */
+const CA_BUNDLES = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/pki/tls/certs/ca-bundle.trust.crt',
+  '/etc/ssl/ca-bundle.pem',
+  '/var/lib/ca-certificates/ca-bundle.pem',
+  '/etc/ssl/cert.pem',
+]
+
+/**
+ * Replace the file of trusted certificates (config: ca_bundle) by one that is downloaded (config: ca_bundle_url, by default that of
+ * the curl project). `merge_files` are files of further certificates. Returns nothing.
+ *
+ * @example salt '*' http.update_ca_bundle target=/path/to/cacerts.pem source=https://example.com/cacerts.pem
+ * @example salt '*' http.update_ca_bundle merge_files='[/path/to/mycert.pem]'
+ */
+export const update_ca_bundle = fn(
+  {
+    target: p.optional(p.string()),
+    source: p.optional(p.string()),
+    merge_files: p.optional(p.union(p.string(), p.array(p.string()))),
+  },
+  async ({ target, source, merge_files }, { signal, opts }) => {
+    const path = target ?? textOption(opts.ca_bundle) ?? (await firstFile(CA_BUNDLES))
+    if (path === undefined)
+      throw new CommandExecutionError('This host has no CA bundle; name the file as target')
+    const address = source ?? textOption(opts.ca_bundle_url) ?? 'https://curl.se/ca/cacert.pem'
+    const { body, error } = await answerOf({ ...PLAIN_GET, url: address }, signal)
+    if (error !== undefined || typeof body !== 'string')
+      throw new CommandExecutionError(`${address} could not be fetched: ${error}`)
+    if (!body.includes('-----BEGIN CERTIFICATE-----'))
+      throw new CommandExecutionError(`${address} has no certificates; ${path} stays as it is`)
+    const more = await Promise.all([merge_files ?? []].flat().map((file) => textOf(file)))
+    await rewrite(path, [body, ...more.filter((text) => text !== undefined)].join('\n'))
+    return null
+  },
+)
+
+const PLAIN_GET = {
+  method: 'GET',
+  params: undefined,
+  data: undefined,
+  header_dict: undefined,
+  username: undefined,
+  password: undefined,
+  status: false,
+  headers: false,
+  text: true,
+  decode: false,
+  timeout: 30,
+  max_body: 10_485_760,
+} as const
+
+const textOption = (value: unknown): string | undefined =>
+  typeof value === 'string' && value ? value : undefined
+
+async function firstFile(paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) if ((await textOf(path)) !== undefined) return path
+  return undefined
+}
 
 /** Send a request. That a server does not answer is a result, as in Salt. */
 async function answerOf(wanted: Query, signal: AbortSignal): Promise<QueryResult> {

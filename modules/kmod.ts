@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { CommandExecutionError, type Context, fn, p, type Virtual } from 'salt-ts'
 import { which } from './_cmd/which.ts'
 import { linesOf, rewrite, textOf } from './_host/files.ts'
+import { type LoadedModule, readModules } from './_host/loaded-modules.ts'
 import { run } from './_host/programs.ts'
 
 const mod = p.string({ description: 'The name of a module; parameters may follow it.' })
@@ -88,24 +89,8 @@ export const remove = fn(
   },
 )
 
-interface LoadedModule {
-  readonly size: string
-  readonly module: string
-  readonly depcount: string
-  readonly deps: string[]
-}
-
 async function loadedModules(): Promise<LoadedModule[]> {
   return readModules((await textOf('/proc/modules')) ?? '')
-}
-
-/** Read /proc/modules: name, size, number of uses, and the modules that use it. */
-export function readModules(text: string): LoadedModule[] {
-  const rows = text.split('\n').filter(Boolean)
-  return rows.map((line) => {
-    const [module = '', size = '', depcount = '', users = ''] = line.split(' ')
-    return { size, module, depcount, deps: users.split(',').filter((name) => name !== '' && name !== '-') }
-  })
 }
 
 async function availableModules(): Promise<string[]> {
@@ -133,7 +118,8 @@ async function addPersistent(mod: string, context: Context): Promise<string[]> {
     return []
   const lines = await linesOf(configFile(context))
   const at = lines.findIndex((line) => /^#/.test(line) && line.replace(/^#\s*/, '').trim() === mod)
-  const changed = at < 0 ? [...lines, mod] : lines.with(at, mod)
+  const line = wordsOf(mod).join(' ')
+  const changed = at < 0 ? [...lines, line] : lines.with(at, line)
   await rewrite(configFile(context), `${changed.join('\n')}\n`)
   return [name]
 }
@@ -158,7 +144,8 @@ async function program(name: string): Promise<string> {
 
 function wordsOf(mod: string): string[] {
   const words = mod.split(/\s+/).filter(Boolean)
-  if (words.length > 0 && !words[0]?.startsWith('-')) return words
+  // modprobe also finds options behind the name, such as another folder of configuration, which may run commands.
+  if (words.length > 0 && !words.some((word) => word.startsWith('-'))) return words
   throw new CommandExecutionError(`'${mod}' is not the name of a module`)
 }
 

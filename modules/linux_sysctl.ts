@@ -68,7 +68,7 @@ export const persist = fn(
   { name, value, config: p.optional(p.string()) },
   async ({ name, value, config = '' }, context) => {
     const file = config || (await defaultConfig(context))
-    const line = `${name} = ${oneLine(value)}`
+    const line = `${checkName(name)} = ${oneLine(value)}`
     const lines = (await readConfig(file)).replace(/\n$/, '').split('\n')
     const at = lines.findIndex((line) => assignmentIn(line)?.[0] === name)
     const old = assignmentIn(lines[at] ?? '')?.[1]
@@ -115,14 +115,14 @@ async function assignValue(
   value: string | number,
   context: Context,
 ): Promise<Record<string, string>> {
-  const path = `/proc/sys/${name.replace(/[./]/g, (char) => (char === '.' ? '/' : '.'))}`
+  const path = `/proc/sys/${checkName(name).replace(/[./]/g, (char) => (char === '.' ? '/' : '.'))}`
   if ((await stat(path).catch(() => undefined)) === undefined) {
     throw new CommandExecutionError(`sysctl ${name} does not exist`)
   }
-  const { retcode, stdout, stderr } = await run([await sysctl(), '-w', '--', `${name}=${value}`], context)
+  const { stdout, stderr } = await run([await sysctl(), '-w', '--', `${name}=${value}`], context)
   const [, newValue] = /^\S+\s+=\s+(.*)$/s.exec(stdout) ?? []
   if (newValue === undefined || !sameValue(newValue, value) || stderr.includes('Invalid argument')) {
-    throw new CommandExecutionError(`sysctl -w failed: ${retcode !== 0 && stderr !== '' ? stderr : stdout}`)
+    throw new CommandExecutionError(`sysctl -w failed: ${stderr || stdout}`)
   }
   return { [name]: newValue }
 }
@@ -148,6 +148,12 @@ const assignmentsIn = (text: string): Record<string, string> =>
   Object.fromEntries(
     text.split('\n').flatMap((line) => [assignmentIn(line) ?? []].filter(({ length }) => length > 0)),
   )
+
+/** A name with a line break or `=` would write other lines into the file. */
+function checkName(name: string): string {
+  if (/^\w[\w./*:@-]*$/.test(name)) return name
+  throw new SaltInvocationError(`'${name}' is not the name of a parameter`)
+}
 
 /** A line break would begin another assignment in the file. */
 function oneLine(value: string | number): string {

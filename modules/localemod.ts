@@ -1,9 +1,11 @@
 /** Show and set the locale of the host. */
-import { stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { CommandExecutionError, type Context, fn, p, type Virtual } from 'salt-ts'
 import { which } from './_cmd/which.ts'
-import { textOf } from './_host/files.ts'
+import { rewrite, textOf } from './_host/files.ts'
+import { type LocaleName, parseLocale, withLocale } from './_host/locale-gen.ts'
 import { outputLines, run } from './_host/programs.ts'
+import { readLocale } from './_host/system-locale.ts'
 
 export const virtualName = 'locale'
 
@@ -52,6 +54,60 @@ export const avail = fn({ locale }, async ({ locale }, context) => {
   return found.some((one) => normalized(one.trim()) === normalized(locale))
 })
 
+/**
+ * Generate a locale that the host can have. True if it was generated, or with `verbose` what `cmd.run_all` returns; false for a
+ * locale that does not exist.
+ *
+ * @example salt '*' locale.gen_locale en_US.UTF-8
+ * @example salt '*' locale.gen_locale 'en_IE.UTF-8 UTF-8'
+ */
+export const gen_locale = fn(
+  { locale: p.string(), verbose: p.default(p.boolean(), false) },
+  async ({ locale: given, verbose }, context) => {
+    const wanted = parseLocale(given)
+    if (wanted === undefined) return false
+    const isUbuntu = context.grains.os === 'Ubuntu'
+    const locale = isUbuntu || wanted.charmap !== undefined ? given : `${given} ${wanted.codeset}`
+    if (!(await isSupported(locale, wanted, context.grains))) return false
+    const known = await textOf(LOCALE_GEN)
+    if (known !== undefined) await rewrite(LOCALE_GEN, withLocale(known, locale))
+    const result = await run(await generator(locale, wanted, context.grains), context)
+    return verbose ? result : result.retcode === 0
+  },
+)
+
+const LOCALE_GEN = '/etc/locale.gen'
+
+/** Whether the host has what is needed to generate the locale. */
+async function isSupported(
+  locale: string,
+  { place }: LocaleName,
+  grains: Context['grains'],
+): Promise<boolean> {
+  if (grains.os === 'Debian' || grains.os_family === 'Gentoo')
+    return ((await textOf('/usr/share/i18n/SUPPORTED')) ?? '').split('\n').includes(locale)
+  const folder = grains.os_family === 'Suse' ? '/usr/share/locale' : '/usr/share/i18n/locales'
+  const names = await readdir(folder).catch(() => {
+    throw new CommandExecutionError(`Locale "${locale}" is not available.`)
+  })
+  return names.includes(place)
+}
+
+/** Return the command that generates the locale. */
+async function generator(
+  locale: string,
+  { place, codeset }: LocaleName,
+  grains: Context['grains'],
+): Promise<string[]> {
+  if ((await which('locale-gen')) !== null) {
+    if (grains.os_family === 'Gentoo') return ['locale-gen', '--generate', locale]
+    return ['locale-gen', grains.os === 'Ubuntu' ? normalized(locale) : locale]
+  }
+  if ((await which('localedef')) !== null)
+    return ['localedef', '--force', '-i', place, '-f', codeset, `${place}.${codeset}`, '--quiet']
+  throw new CommandExecutionError('Command "locale-gen" or "localedef" was not found on this system.')
+}
+
 const isSystemd = (): Promise<boolean> =>
   stat('/run/systemd/system').then(
     () => true,
@@ -63,12 +119,6 @@ async function systemLocale(context: Context): Promise<Map<string, string>> {
   const { retcode, stdout, stderr } = await run(['localectl', 'status'], context)
   if (retcode !== 0) throw new CommandExecutionError(`localectl failed: ${stderr}`)
   return readLocale(stdout)
-}
-
-/** Read the settings under `System Locale` in the output of localectl, one a line. */
-export function readLocale(text: string): Map<string, string> {
-  const [, block = ''] = /System Locale:(.*(?:\n\s+[A-Z_]+=.*)*)/.exec(text) ?? []
-  return new Map([...block.matchAll(/([A-Z_]+)=(\S*)/g)].map(([, name = '', value = '']) => [name, value]))
 }
 
 /** Write a locale as `locale -a` does: `en_US.utf8`. */

@@ -1,5 +1,5 @@
 /** Share values of functions with other minions: the master keeps them (Salt's mine). */
-import { type Context, fn, p, SaltInvocationError } from 'salt-ts'
+import { type Context, fn, p, SaltInvocationError, untyped } from 'salt-ts'
 import { entriesOf, isMapping } from './_values/traverse.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -187,7 +187,7 @@ async function called(
 ): Promise<unknown> {
   if (!(await isAvailable(fun, context))) return MISSING
   try {
-    return await context.call(fun, args, kwargs)
+    return await context.call(untyped(fun), args, kwargs)
   } catch (error) {
     context.log.error(
       `The function ${fun} failed, so that its value does not go to the mine: ${String(error)}`,

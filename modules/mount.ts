@@ -1,11 +1,13 @@
 /** Mount file systems, and read and change /etc/fstab. */
-import { chown, mkdir, readFile, realpath, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { mkdir, open, readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { CommandExecutionError, CommandNotFoundError, type Context, fn, p, type Virtual } from 'salt-ts'
 import { findUser } from './_cmd/users.ts'
 import { which } from './_cmd/which.ts'
 import { linesOf, reasonOf, rewrite } from './_host/files.ts'
-import { escaped, matchedFields, matches, readEntry, writeEntry } from './_host/fstab.ts'
+import { escaped, matchedFields, matches, oneField, readEntry, writeEntry } from './_host/fstab.ts'
+import { cachedMounts, changeMounts } from './_host/mount-cache.ts'
 import { type Mount, mounts, unescaped } from './_host/mount-table.ts'
 import { output, run } from './_host/programs.ts'
 
@@ -90,10 +92,10 @@ export const set_fstab = fn(
   },
   async ({ config, test, match_on, not_change, ...given }, context) => {
     const entry = {
-      name: escaped(given.name),
-      device: escaped(given.device),
-      fstype: given.fstype,
-      opts: escaped([given.opts].flat().join(',')),
+      name: oneField(given.name),
+      device: oneField(given.device),
+      fstype: oneField(given.fstype),
+      opts: oneField([given.opts].flat().join(',')),
       dump: String(given.dump),
       pass_num: String(given.pass_num),
     }
@@ -140,7 +142,11 @@ export const remount = fn(
     if (!(await isMounted(name))) return mountAt(name, device, options, context)
     const given = [options.opts].flat().flatMap((text) => text.split(','))
     const all = given.includes('remount') ? given : [...given, 'remount']
-    return attempt(['mount', ...mountOptions(all, options.fstype), device, name], options.user, context)
+    return attempt(
+      ['mount', ...mountOptions(all, options.fstype), place(device), place(name)],
+      options.user,
+      context,
+    )
   },
 )
 
@@ -155,7 +161,7 @@ export const umount = fn(
   async ({ name, device, user, util }, context) => {
     refuseUtil(util)
     if (!(await isMounted(name))) return `${name} does not have anything mounted`
-    return attempt(['umount', device || name], user, context)
+    return attempt(['umount', place(device || name)], user, context)
   },
 )
 
@@ -226,6 +232,42 @@ export const get_mount_from_path = fn({ path: p.string() }, ({ path }) => mountP
 export const get_device_from_path = fn({ path: p.string() }, async ({ path }) => {
   const point = await mountPointOf(path)
   return (await mounts()).findLast(({ path }) => path === point)?.device ?? null
+})
+
+/**
+ * Return what `mount.write_mount_cache` remembered of a mount point; an empty map, if nothing.
+ *
+ * @example salt '*' mount.read_mount_cache /mnt/share
+ */
+export const read_mount_cache = fn({ name }, async ({ name }, { opts }) => {
+  const known = await cachedMounts(opts)
+  return Object.hasOwn(known, name) ? known[name] : {}
+})
+
+/**
+ * Remember how a mount point was mounted. Nothing is mounted.
+ *
+ * @example salt '*' mount.write_mount_cache /mnt/share /dev/sda1 False ext4 defaults,nosuid
+ */
+export const write_mount_cache = fn(
+  { real_name: name, device: p.any(), mkmnt: p.any(), fstype: p.any(), mount_opts: p.any() },
+  async ({ real_name, device, fstype, mkmnt, mount_opts }, { opts }) => {
+    const remembered = { device, fstype, mkmnt, opts: mount_opts }
+    await changeMounts(opts, (mounts) => ({ ...mounts, [real_name]: remembered }))
+    return true
+  },
+)
+
+/**
+ * Forget what was remembered of a mount point. True, also if it was nothing.
+ *
+ * @example salt '*' mount.delete_mount_cache /mnt/share
+ */
+export const delete_mount_cache = fn({ real_name: name }, async ({ real_name }, { opts }) => {
+  await changeMounts(opts, ({ [real_name]: forgotten, ...others }) =>
+    forgotten === undefined ? undefined : others,
+  )
+  return true
 })
 
 /** Return the devices as `mount` shows them, by mount point. */
@@ -300,8 +342,8 @@ interface MountOptions {
 
 async function mountAt(name: string, device: string, options: MountOptions, context: Context) {
   if (options.mkmnt) await makeMountPoint(name, options.user)
-  const how = device === '' ? [] : [...mountOptions([options.opts].flat(), options.fstype), device]
-  return attempt(['mount', ...how, name], options.user, context)
+  const how = device === '' ? [] : [...mountOptions([options.opts].flat(), options.fstype), place(device)]
+  return attempt(['mount', ...how, place(name)], options.user, context)
 }
 
 const mountOptions = (options: readonly string[], fstype: string): string[] => [
@@ -314,15 +356,24 @@ async function makeMountPoint(path: string, user: string | undefined): Promise<v
   if (made === undefined || user === undefined) return
   const owner = await findUser(user)
   if (!owner) throw new CommandExecutionError(`User '${user}' is not available`)
-  await chown(path, owner.uid, owner.gid)
+  // The folder above may belong to the user, who could have put a link to another folder in its place.
+  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW).catch(
+    () => {
+      throw new CommandExecutionError(`The mount point ${path} was replaced while it was made`)
+    },
+  )
+  await folder.chown(owner.uid, owner.gid).finally(() => folder.close())
 }
 
 async function attempt(words: readonly string[], runas: string | undefined, context: Context) {
-  if (words.slice(1).some((word) => word.startsWith('--'))) {
-    throw new CommandExecutionError('A device or mount point cannot begin with --')
-  }
   const { retcode, stderr } = await run(words, context, { runas })
   return retcode === 0 ? true : stderr
+}
+
+/** Refuse a device or mount point that would be an option. */
+function place(path: string): string {
+  if (!path.startsWith('-')) return path
+  throw new CommandExecutionError(`A device or mount point cannot begin with a dash: '${path}'`)
 }
 
 function refuseUtil(util: string): void {

@@ -1,4 +1,5 @@
 /** Show the network of the host: interfaces, addresses, routes and connections; and reach other hosts. */
+import { lookupService } from 'node:dns/promises'
 import os from 'node:os'
 import { CommandExecutionError, type Context, fn, p, type Virtual } from 'salt-ts'
 import { isInNetwork, parseNetwork } from '#internal'
@@ -9,6 +10,7 @@ import * as ip from './_host/ip.ts'
 import { readNetstat, readSs, readTraceroute } from './_host/open-sockets.ts'
 import { output, requireProgram, run } from './_host/programs.ts'
 import { hostName, tryConnect, wake } from './_host/reach.ts'
+import { renameInFiles } from './_host/rename-host.ts'
 import { routes as readRoutes, routeTo } from './_host/routes.ts'
 import { establishedTcp } from './_host/sockets.ts'
 
@@ -75,9 +77,7 @@ export const netstat = fn(async (_, context) => {
  *
  * @example salt '*' network.active_tcp
  */
-export const active_tcp = fn(async () =>
-  Object.fromEntries((await establishedTcp()).map((one, at) => [at, one])),
-)
+export const active_tcp = fn(async () => new Map((await establishedTcp()).entries()))
 
 /**
  * Return the hops to a host.
@@ -267,6 +267,89 @@ export { ip_addrs6 as ipaddrs6 }
  * @example salt '*' network.get_hostname
  */
 export const get_hostname = fn(() => os.hostname())
+
+/**
+ * Set the name of the host: of the running system, and in /etc/hosts, /etc/hostname (Debian) or /etc/sysconfig/network (RedHat).
+ * True if it was set.
+ *
+ * @example salt '*' network.mod_hostname master.saltstack.com
+ */
+export const mod_hostname = fn({ hostname: p.string() }, async ({ hostname }, context) => {
+  if (
+    !/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(hostname) ||
+    hostname.length > 253
+  )
+    throw new CommandExecutionError(`'${hostname}' is not the name of a host`)
+  const before = os.hostname()
+  const words = (await which('hostnamectl')) === null ? ['hostname'] : ['hostnamectl', 'set-hostname']
+  if ((await run([...words, hostname], context)).retcode !== 0) return false
+  await renameInFiles(before, hostname, context.grains.os_family)
+  return true
+})
+
+/**
+ * Return the names that the addresses of the host have in DNS, sorted, as `fqdns`.
+ *
+ * @example salt '*' network.fqdns
+ */
+export const fqdns = fn(async (_, context) => {
+  const all = await readHost(context)
+  const found = [...addresses(all, 'inet', false), ...addresses(all, 'inet6', false)]
+  const names = await Promise.all(found.map((address) => lookupService(address, 0).catch(() => undefined)))
+  const known = names.flatMap((one, at) => (one && one.hostname !== found[at] ? one.hostname : []))
+  return { fqdns: [...new Set(known)].sort() }
+})
+
+/**
+ * Return the sizes of the ring buffers of an interface, by `ethtool`: of now, and with `-max` what is possible; an empty map
+ * without ethtool.
+ *
+ * @example salt '*' network.get_bufsize eth0
+ */
+export const get_bufsize = fn({ iface }, async ({ iface }, context) => {
+  if ((await which('ethtool')) === null) return {}
+  return readRings(await output(['ethtool', '-g', interfaceName(iface)], context))
+})
+
+/**
+ * Set sizes of the ring buffers of an interface: rx, tx, rx-mini, rx-jumbo. False without ethtool.
+ *
+ * @example salt '*' network.mod_bufsize eth0 tx=1024 rx=1024
+ */
+export const mod_bufsize = fn(
+  { iface, args: p.rest(p.any()), kwargs: p.keywords(p.any()) },
+  async ({ iface, args, kwargs }, context) => {
+    if ((await which('ethtool')) === null) return false
+    if (args.length > 0) return { result: false, comment: `Unknown arguments: ${args.join(' ')}` }
+    const sizes = RINGS.filter((name) => kwargs[name] !== undefined && kwargs[name] !== null)
+    if (sizes.length === 0)
+      return { result: false, comment: 'Requires rx=<val> tx==<val> rx-mini=<val> and/or rx-jumbo=<val>' }
+    const words = sizes.flatMap((name) => [name, String(kwargs[name])])
+    const printed = await output(['ethtool', '-G', interfaceName(iface), ...words], context)
+    return { result: printed === '', comment: printed || words.join(' ') }
+  },
+)
+
+const RINGS = ['rx', 'tx', 'rx-mini', 'rx-jumbo']
+
+/** Read what `ethtool -g` prints: the sizes that are possible, then those of now. */
+function readRings(printed: string): Record<string, unknown> {
+  const sizes: Record<string, unknown> = {}
+  let suffix = 'max-'
+  for (const line of printed.split('\n')) {
+    const [, name, size] = /^(.+):\s+(\d+)$/.exec(line) ?? []
+    if (name !== undefined) sizes[name.toLowerCase().replaceAll(' ', '-') + suffix] = Number(size)
+    else if (line.endsWith('maximums:')) suffix = '-max'
+    else if (line.endsWith('settings:')) suffix = ''
+  }
+  const result = Object.keys(sizes).length > 0
+  return { result, ...sizes, ...(!result && { comment: printed.split(/\s+/).join(' ').trim() }) }
+}
+
+function interfaceName(name: string): string {
+  if (/^[^-\s/][^\s/]*$/.test(name)) return name
+  throw new CommandExecutionError(`'${name}' is not the name of an interface`)
+}
 
 /**
  * Return the fully qualified name of the host.

@@ -46,17 +46,13 @@ export const install = fn(
   },
   async (given, context) => {
     const named = [...listOf(given.pkgs), ...listOf(given.requirements), ...listOf(given.editable)]
-    if (named.length === 0)
-      throw new SaltInvocationError('Name something to install: pkgs, requirements or editable')
+    if (named.length === 0) return { retcode: 0, stdout: 'No packages to install.' }
     const args = [
       'install',
-      ...option('--proxy', given.proxy),
       ...option('--log', given.log),
       ...option('--timeout', given.timeout),
       ...each('--find-links', given.find_links),
       ...(given.no_index ? ['--no-index'] : []),
-      ...option('--index-url', given.index_url),
-      ...option('--extra-index-url', given.extra_index_url),
       ...option('--target', given.target),
       ...when(given.upgrade, '--upgrade'),
       ...when(given.force_reinstall, '--force-reinstall'),
@@ -74,7 +70,7 @@ export const install = fn(
       ...each('--editable', given.editable),
       ...packageArgs(given.pkgs),
     ]
-    return runPip(args, given, context)
+    return runPip(args, given, context, secretOptions(given))
   },
 )
 
@@ -99,13 +95,12 @@ export const uninstall = fn(
     const args = [
       'uninstall',
       '-y',
-      ...option('--proxy', proxy),
       ...option('--log', log),
       ...option('--timeout', timeout),
       ...(await requirementArgs(requirements, saltenv, context)),
       ...packageArgs(pkgs),
     ]
-    return runPip(args, where, context)
+    return runPip(args, where, context, secretOptions({ proxy }))
   },
 )
 
@@ -119,11 +114,8 @@ export const freeze = fn(place, async (where, context) =>
 )
 
 const list = fn({ prefix: text, ...place }, async ({ prefix = '', ...where }, context) => {
-  const packages = parsed<{ name: string; version: string }>(
-    await pipOutput(['list', '--format=json'], where, context),
-  )
-  const chosen = packages.filter(({ name }) => name.toLowerCase().startsWith(prefix.toLowerCase()))
-  return Object.fromEntries(chosen.map(({ name, version }) => [name, version]))
+  const found = Object.entries(await versionsOf(where, context))
+  return Object.fromEntries(found.filter(([name]) => name.toLowerCase().startsWith(prefix.toLowerCase())))
 })
 
 /**
@@ -195,9 +187,10 @@ export const list_all_versions = fn(
     extra_index_url: p.secret(text),
   },
   async ({ pkg, include_alpha, include_beta, include_rc, index_url, extra_index_url, ...where }, context) => {
-    const urls = [...option('--index-url', index_url), ...option('--extra-index-url', extra_index_url)]
     const all = include_alpha || include_beta || include_rc ? ['--pre'] : []
-    const { stdout } = await runPip(['index', 'versions', pkg, ...all, ...urls], where, context)
+    const urls = secretOptions({ index_url, extra_index_url })
+    const words = ['index', 'versions', ...packageArgs([pkg]), ...all]
+    const { stdout } = await runPip(words, where, context, urls)
     const versions = (/Available versions: (.*)/.exec(stdout)?.[1] ?? '').split(', ').filter(Boolean)
     const unwanted = [...when(!include_alpha, 'a'), ...when(!include_beta, 'b'), ...when(!include_rc, 'rc')]
     // pip prints the latest one first.
@@ -205,6 +198,63 @@ export const list_all_versions = fn(
     return chosen.length > 0 ? chosen : null
   },
 )
+
+/**
+ * List the installed packages whose names begin with `prefix`, and their versions, by what `pip.freeze` prints.
+ *
+ * @example salt '*' pip.list_freeze_parse
+ * @example salt '*' pip.list_freeze_parse salt
+ */
+export const list_freeze_parse = fn(
+  { prefix: text, ...place },
+  async ({ prefix = '', ...where }, context) => {
+    const printed = (await pipOutput(['freeze', '--all'], where, context)).split('\n')
+    const found = printed.flatMap((line) => frozen(line) ?? [])
+    const chosen = found.filter(({ name }) => name.toLowerCase().startsWith(prefix.toLowerCase()))
+    return Object.fromEntries(chosen.map(({ name, version }) => [name, version]))
+  },
+)
+
+/**
+ * Upgrade all packages that have a later version. Returns `changes`, `result` and `comment`, what pip wrote to stderr.
+ *
+ * @example salt '*' pip.upgrade bin_env=/srv/venv
+ */
+export const upgrade = fn({ bin_env: text, user: text, cwd: text }, async (where, context) => {
+  const before = await versionsOf(where, context)
+  const outcomes: { retcode: number; stderr: string }[] = []
+  for (const name of Object.keys(await upgradesOf(where, context)))
+    outcomes.push(await runPip(['install', '-U', ...packageArgs([name])], where, context))
+  const after = await versionsOf(where, context)
+  return {
+    changes: changesBetween(before, after),
+    result: outcomes.every(({ retcode }) => retcode === 0),
+    comment: outcomes.map(({ stderr }) => stderr).join(''),
+  }
+})
+
+/** Read a line of `pip freeze`: `name==version`, or an editable one whose address ends with `#egg=name`. */
+function frozen(line: string): { name: string; version: string } | undefined {
+  const editable = /^-e (.*?)#egg=(.*)$/.exec(line)
+  if (editable) return { name: editable[2] ?? '', version: editable[1] ?? '' }
+  const [, name, version] = /^(?:-e )?([^#\s=][^=]*)={2,3}([^=]+)/.exec(line) ?? []
+  return name !== undefined && version !== undefined ? { name, version } : undefined
+}
+
+async function versionsOf(where: PipPlace, context: Context): Promise<Record<string, string>> {
+  const printed = await pipOutput(['list', '--format=json'], where, context)
+  const packages = parsed<{ name: string; version: string }>(printed)
+  return Object.fromEntries(packages.map(({ name, version }) => [name, version]))
+}
+
+type Versions = Readonly<Record<string, string>>
+
+const changesBetween = (before: Versions, after: Versions): Record<string, { old: string; new: string }> =>
+  Object.fromEntries(
+    [...new Set([...Object.keys(before), ...Object.keys(after)])]
+      .filter((name) => before[name] !== after[name])
+      .map((name) => [name, { old: before[name] ?? '', new: after[name] ?? '' }]),
+  )
 
 async function upgradesOf(where: PipPlace, context: Context): Promise<Record<string, string>> {
   const printed = await pipOutput(['list', '--outdated', '--format=json'], where, context)
@@ -228,6 +278,13 @@ function parsed<T>(printed: string): T[] {
 const when = (wanted: boolean, ...args: string[]): string[] => (wanted ? args : [])
 const option = (name: string, value: string | number | undefined): string[] =>
   value === undefined ? [] : [name, String(value)]
+/** Options that may have passwords in them go into the environment: everybody on the host sees arguments. */
+const secretOptions = (given: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(
+    (['proxy', 'index_url', 'extra_index_url'] as const)
+      .filter((name) => given[name] !== undefined)
+      .map((name) => [`PIP_${name.toUpperCase()}`, String(given[name])]),
+  )
 const each = (name: string, given: string | readonly string[] | undefined): string[] =>
   listOf(given).flatMap((value) => [name, value])
 

@@ -21,6 +21,7 @@ import {
   TICKS,
 } from './_host/processes.ts'
 import { output, requireProgram } from './_host/programs.ts'
+import { loggedIn } from './_host/utmp.ts'
 
 const name = p.string()
 const per_cpu = p.default(p.boolean(), false)
@@ -64,6 +65,13 @@ export const top = fn(
 )
 
 /**
+ * List who is logged in: name, terminal, host, time of the log-in in seconds since 1970, and pid.
+ *
+ * @example salt '*' ps.get_users
+ */
+export const get_users = fn(() => loggedIn())
+
+/**
  * List the pids of all processes.
  *
  * @example salt '*' ps.get_pid_list
@@ -71,7 +79,8 @@ export const top = fn(
 export const get_pid_list = fn(() => pids())
 
 /**
- * Return facts about a process: all of them but its environment, or those that `attrs` lists.
+ * Return facts about a process, or those that `attrs` lists. `cpu_times` are seconds of user, system, children's user, children's
+ * system and waiting; `memory_info` are bytes: resident, virtual, shared, text, library, data and dirty.
  *
  * @example salt '*' ps.proc_info 2322
  * @example salt '*' ps.proc_info 2322 attrs='[pid, name, status]'
@@ -373,8 +382,8 @@ async function factsOf(one: Process): Promise<Record<string, unknown>> {
     ...{ exe: await linkOf(one.pid, 'exe'), cwd: await linkOf(one.pid, 'cwd'), username: one.username },
     ...{ uids: ids(one.uids), gids: ids(one.gids), nice: one.nice, num_threads: one.threads },
     create_time: float(one.createTime),
-    cpu_times: cpuTimes(one),
-    memory_info: mem,
+    cpu_times: Object.values(cpuTimes(one)),
+    memory_info: Object.values(mem),
     memory_percent: float(((mem.rss ?? 0) / total) * 100),
     num_fds: await readdir(`/proc/${one.pid}/fd`).then(
       ({ length }) => length,
@@ -421,6 +430,9 @@ async function memory() {
   }
 }
 
+/** Bytes of the longest name and the longest path on the file systems of Linux. */
+const LONGEST_NAMES = { maxfile: 255, maxpath: 4096 }
+
 async function partitions(all: boolean) {
   const known = ((await textOf('/proc/filesystems')) ?? '').split('\n')
   const types = [...known.filter((line) => !line.startsWith('nodev')).map((line) => line.trim()), 'zfs']
@@ -429,6 +441,7 @@ async function partitions(all: boolean) {
   )
   return found.map(({ device, path, type, options }) => ({
     ...{ device, mountpoint: path, fstype: type, opts: options.join(',') },
+    ...LONGEST_NAMES,
   }))
 }
 

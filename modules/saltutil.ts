@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { type Context, fn, p, SaltInvocationError } from 'salt-ts'
+import { CommandExecutionError, type Context, fn, p, SaltInvocationError, untyped } from 'salt-ts'
 import { fnmatch } from '#internal'
 import { listExtensions } from './_saltutil/extensions.ts'
 import { syncEvery, syncOf } from './_saltutil/sync.ts'
@@ -145,14 +145,14 @@ export { refresh_pillar as pillar_refresh }
  *
  * @example salt '*' saltutil.refresh_beacons
  */
-export const refresh_beacons = fn((_, context) => context.minion.fire('beacons_refresh', {}))
+export const refresh_beacons = fn((_, context) => fired('beacons_refresh', context))
 
 /**
  * Fire an event on the minion's bus to have matchers reloaded.
  *
  * @example salt '*' saltutil.refresh_matchers
  */
-export const refresh_matchers = fn((_, context) => context.minion.fire('matchers_refresh', {}))
+export const refresh_matchers = fn((_, context) => fired('matchers_refresh', context))
 
 /**
  * Remove the minion's cached jobs and fetched files. Returns that are not delivered yet are kept.
@@ -286,6 +286,93 @@ export const sync_thorium = syncOf('thorium')
 /** Sync helpers from salt://_utils; see `saltutil.sync_all`.
  *  @example salt '*' saltutil.sync_utils */
 export const sync_utils = syncOf('utils')
+
+const rest = { args: p.rest(p.any()), kwargs: p.keywords(p.any()) }
+const job = {
+  tgt: p.any(),
+  fun: p.string(),
+  arg: p.default(p.any(), []),
+  timeout: p.optional(p.any()),
+  tgt_type: p.default(p.string(), 'glob'),
+  ret: p.default(p.string(), ''),
+  kwarg: p.optional(p.any()),
+  ssh: p.default(p.boolean(), false),
+  kwargs: p.keywords(p.any()),
+}
+
+/**
+ * Call a function of this minion. There is no minion of the master as in Salt, with functions of other environments.
+ *
+ * @example salt '*' saltutil.mmodule base test.ping
+ */
+export const mmodule = fn(
+  { saltenv: p.string(), fun: p.string(), ...rest },
+  ({ fun, args, kwargs }, { call }) => call(untyped(fun), args, kwargs),
+)
+
+/**
+ * Refused: Salt runs jobs here with the files of a master on the same host. Use `publish.publish`, which asks the master.
+ *
+ * @example salt-call publish.publish '*' test.ping
+ */
+export const cmd = fn(job, () => onlyOnMaster('saltutil.cmd', 'publish.publish'))
+
+/**
+ * Refused, as `saltutil.cmd`.
+ *
+ * @example salt-call publish.publish '*' test.ping
+ */
+export const cmd_iter = fn(job, () => onlyOnMaster('saltutil.cmd_iter', 'publish.publish'))
+
+/**
+ * Refused: Salt runs runners here with the files of a master on the same host. Use `publish.runner`, which asks the master.
+ *
+ * @example salt-call publish.runner manage.up
+ */
+export const runner = fn(
+  {
+    name: p.string(),
+    arg: p.optional(p.any()),
+    kwarg: p.optional(p.any()),
+    full_return: p.default(p.boolean(), false),
+    saltenv: p.default(p.string(), 'base'),
+    jid: p.optional(p.any()),
+    kwargs: p.keywords(p.any()),
+  },
+  () => onlyOnMaster('saltutil.runner', 'publish.runner, or salt-run on the master'),
+)
+
+/**
+ * Refused: Salt calls wheel functions here with the files of a master on the same host.
+ *
+ * @example salt-key -L
+ */
+export const wheel = fn({ name: p.string(), ...rest }, () =>
+  onlyOnMaster('saltutil.wheel', 'salt-key on the master, or its HTTP API'),
+)
+
+/**
+ * Return an `_error`: salt-ts does not update itself, as Salt does if it was built with Esky.
+ *
+ * @example salt '*' saltutil.update
+ */
+export const update = fn({ version: p.optional(p.string()) }, () => ({
+  _error: 'salt-ts does not update itself: install another version with npm',
+}))
+
+function onlyOnMaster(fun: string, instead: string): never {
+  throw new CommandExecutionError(`${fun} does not run on a minion: use ${instead}`)
+}
+
+/** Fire an event on the minion's bus. False if no minion runs here. */
+async function fired(tag: string, { minion, log }: Context): Promise<boolean> {
+  try {
+    return await minion.fire(tag, {})
+  } catch (cause) {
+    log.warn(`The event ${tag} was not fired: ${cause instanceof Error ? cause.message : cause}`)
+    return false
+  }
+}
 
 async function others({ minion, job }: Context) {
   return (await minion.running()).filter(({ jid }) => jid !== job?.jid)

@@ -5,6 +5,7 @@ import { CommandExecutionError, type Context, fn, p, SaltInvocationError } from 
 import { drawBanner } from './_slsutil/banner.ts'
 import { serializerOf } from './_slsutil/serializers.ts'
 import { mergeBy, update as mergeUpdate } from './_slsutil/strategies.ts'
+import { isPlain } from './_values/template.ts'
 
 const how = {
   strategy: p.default(
@@ -52,10 +53,10 @@ export const merge_all = fn({ lst: p.array(p.any()), ...how }, ({ lst, ...rest }
 )
 
 /**
- * Parse a file or a text by renderers without a template engine, such as `yaml`. A first line like `#!yaml` takes
- * precedence over `default_renderer`. Pipes with Jinja are refused, since salt-ts has no template engine.
+ * Parse a file or a text by renderers such as `yaml`. A first line like `#!yaml` takes precedence over `default_renderer`.
+ * salt-ts has no template engine: a text for Jinja is refused if it has expressions, statements or comments of Jinja.
  *
- * @example salt '*' slsutil.renderer /path/to/file.sls default_renderer=yaml
+ * @example salt '*' slsutil.renderer salt://path/to/file.sls
  * @example salt '*' slsutil.renderer string='a: [1, 2]' default_renderer=yaml
  */
 export const renderer = fn(
@@ -75,7 +76,7 @@ export const renderer = fn(
 )
 
 /**
- * Write a value as text: `json` (with `indent`, `sort_keys`), `yaml`, `keyvalue` (with `separator`, `quoting`,
+ * Write a value as text: `json` (with `indent`, `sort_keys`), `yaml`, `python`, `keyvalue` (with `separator`, `quoting`,
  * `line_ending`) or `msgpack`.
  *
  * @example salt '*' --no-parse=obj slsutil.serialize json obj="{'foo': 'Foo!'}"
@@ -205,10 +206,11 @@ async function contentOf(path: string, saltenv: string, context: Context): Promi
   })
 }
 
-function render(text: string, pipe: string): unknown {
+function render(text: string, wanted: string): unknown {
+  const pipe = isPlain(text) ? wanted.replace(/^jinja\|/, '') : wanted
   if (pipe === 'yaml' || pipe === 'json') return read(pipe, text.replace(/^#!.*/, ''), {})
   throw new CommandExecutionError(
-    `The renderer '${pipe}' is not available: salt-ts has no template engine. Use default_renderer=yaml or json for files without templates.`,
+    `The renderer '${pipe}' is not available: salt-ts has no template engine, so that it renders yaml, json, and Jinja that has none of its marks.`,
   )
 }
 

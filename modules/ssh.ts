@@ -4,6 +4,7 @@ import { basename, isAbsolute, join } from 'node:path'
 import { CommandExecutionError, fn, p, type Virtual } from 'salt-ts'
 import { findUser } from './_cmd/users.ts'
 import { which } from './_cmd/which.ts'
+import { reasonOf } from './_host/files.ts'
 import {
   checkKey,
   keysFrom,
@@ -13,18 +14,19 @@ import {
   requireFetched,
   setKey,
 } from './_ssh/authorized.ts'
-import { keyType } from './_ssh/keys.ts'
+import { keyType, needsPassphrase } from './_ssh/keys.ts'
 import {
   entriesOf,
+  hashNames,
   hostName,
   hostsFile,
   isFile,
   isProblem,
   problem,
-  runSsh,
+  replaceEntries,
   scanHost,
 } from './_ssh/known-hosts.ts'
-import { localUsers } from './_ssh/places.ts'
+import { localUsers, readText } from './_ssh/places.ts'
 import { setHost } from './_ssh/set-host.ts'
 
 /** Available where OpenSSH is installed. */
@@ -75,15 +77,22 @@ export const host_keys = fn(
  * @example salt '*' ssh.auth_keys root
  * @example salt '*' ssh.auth_keys user='[user1, user2]'
  */
-export const auth_keys = fn({ user: users, config, fingerprint_hash_type }, async ({ user, ...rest }) => {
-  if (typeof user === 'string') return keysOf({ user, ...rest })
-  const keys: Record<string, ListedKeys> = {}
-  for (const name of user ?? (await localUsers())) {
-    const found = await keysOf({ user: name, ...rest })
-    if (Object.keys(found).length > 0) keys[name] = found
-  }
-  return keys
-})
+export const auth_keys = fn(
+  { user: users, config, fingerprint_hash_type },
+  async ({ user, ...rest }, { log }) => {
+    if (typeof user === 'string') return keysOf({ user, ...rest })
+    const keys: Record<string, ListedKeys> = {}
+    for (const name of user ?? (await localUsers())) {
+      const found = await keysOf({ user: name, ...rest }).catch((cause: unknown) => {
+        if (!(cause instanceof CommandExecutionError)) throw cause
+        log.error(`The keys of ${name} are left out: ${cause.message}`)
+        return {}
+      })
+      if (Object.keys(found).length > 0) keys[name] = found
+    }
+    return keys
+  },
+)
 
 /**
  * Tell for each key of a file of the file server whether `ssh.set_auth_key_from_file` would add or update it, or it exists.
@@ -111,7 +120,7 @@ export const check_key = fn(
     key: p.string(),
     enc: p.string(),
     comment: p.string(),
-    options,
+    options: p.union(p.array(p.string()), p.string()),
     config,
     cache_keys,
     fingerprint_hash_type,
@@ -194,7 +203,7 @@ export const get_known_host_entries = fn(
   async ({ user, hostname, config, port, fingerprint_hash_type }, context) => {
     const file = await hostsFile(user, config)
     if (isProblem(file)) return file
-    return orNull(await entriesOf(file.path, hostname, port, fingerprint_hash_type, context))
+    return orNull(await entriesOf(file, hostname, port, fingerprint_hash_type, context))
   },
 )
 
@@ -227,7 +236,7 @@ export const check_known_host = fn(
     if (!hostname) return problem('hostname argument required')
     const file = await hostsFile(user, config)
     if (isProblem(file)) return file
-    const found = await entriesOf(file.path, hostname, port, fingerprint_hash_type, context)
+    const found = await entriesOf(file, hostname, port, fingerprint_hash_type, context)
     if (found.length === 0) return 'add'
     if (key) return found.some((entry) => entry.key === key) ? 'exists' : 'update'
     if (!fingerprint) return 'exists'
@@ -247,7 +256,10 @@ export const rm_known_host = fn(
     const file = await hostsFile(user, config)
     if (isProblem(file)) return file
     if (!(await isFile(file.path))) return problem(`Known hosts file ${file.path} does not exist`)
-    const said = await runSsh(['ssh-keygen', '-R', hostName(hostname, port), '-f', file.path], context)
+    const name = hostName(hostname, port)
+    const found = await replaceEntries(file, hostname, port, undefined, [], context)
+    const said = found.map((number) => `# Host ${name} found: line ${number}`)
+    said.push(found.length > 0 ? `${file.path} updated.` : `Host ${name} not found in ${file.path}`)
     return { status: 'removed', comment: said.join('\n') }
   },
 )
@@ -294,7 +306,7 @@ export const user_keys = fn(
       if (!found) continue
       for (const file of names) {
         const path = isAbsolute(file) ? file : join(found.home, '.ssh', file)
-        const content = await readFile(path, 'utf8').catch(() => undefined)
+        const content = await readText(path, found).catch(() => undefined)
         if (content !== undefined) keys[name] = { ...keys[name], [basename(file)]: content.trim() }
       }
     }
@@ -307,13 +319,29 @@ export const user_keys = fn(
  *
  * @example salt '*' ssh.hash_known_hosts root
  */
-export const hash_known_hosts = fn({ user: text, config: text }, async ({ user, config }, context) => {
+export const hash_known_hosts = fn({ user: text, config: text }, async ({ user, config }) => {
   const file = await hostsFile(user, config)
   if (isProblem(file)) return file
   if (!(await isFile(file.path))) return problem(`Known hosts file ${file.path} does not exist`)
-  const said = await runSsh(['ssh-keygen', '-H', '-f', file.path], context)
-  return { status: 'updated', comment: said.join('\n') }
+  await hashNames(file)
+  return { status: 'updated', comment: `${file.path} updated.` }
 })
+
+/**
+ * True if a file has a private key that needs a passphrase, also one in the format of OpenSSH.
+ *
+ * @example salt '*' ssh.key_is_encrypted /root/.ssh/id_rsa
+ */
+export const key_is_encrypted = fn({ key: p.string() }, async ({ key }) => {
+  const file = await readFile(key, 'utf8').catch((error: unknown) => {
+    throw new CommandExecutionError(`Failed to read from ${key}: ${reasonOf(error)}`)
+  })
+  return needsPassphrase(file) ?? refuse(`${key} is not a private key`)
+})
+
+const refuse = (sentence: string): never => {
+  throw new CommandExecutionError(sentence)
+}
 
 const KINDS = ['rsa', 'dsa', 'ecdsa', 'ed25519']
 

@@ -1,7 +1,15 @@
 /** Show what the host does: load, memory, processors, disks, network, processes and sessions. */
 import { lookup } from 'node:dns/promises'
 import os from 'node:os'
-import { CommandExecutionError, type Context, fn, p, SaltInvocationError, type Virtual } from 'salt-ts'
+import {
+  CommandExecutionError,
+  type Context,
+  fn,
+  p,
+  SaltInvocationError,
+  untyped,
+  type Virtual,
+} from 'salt-ts'
 import { fnmatch, strftime } from '#internal'
 import { which } from './_cmd/which.ts'
 import { textOf } from './_host/files.ts'
@@ -18,6 +26,7 @@ import {
 import { mounts, spaceOf } from './_host/mount-table.ts'
 import { float } from './_host/numbers.ts'
 import { output, run } from './_host/programs.ts'
+import { tryConnect } from './_host/reach.ts'
 import { establishedTcp } from './_host/sockets.ts'
 
 export const virtual: Virtual = ({ grains }) =>
@@ -55,7 +64,7 @@ export const custom = fn(async (_, { call, loader, log }) => {
       log.warn(`custom status ${name} isn't loaded`)
       continue
     }
-    const values = (await call(name)) as Readonly<Record<string, unknown>>
+    const values = (await call(untyped(name))) as Readonly<Record<string, unknown>>
     for (const item of wanted.map(String)) {
       if (values[item] === undefined) log.warn(`val ${item} not in return of ${name}`)
       found[item] = values[item] ?? 'UNKNOWN'
@@ -245,6 +254,32 @@ export const master = fn(
     )
   },
 )
+
+/**
+ * Whether a master answers at its `ret_port` (config: master_port). Salt fires an event then that has its minion change to this
+ * master; this minion does that by itself, and none is fired.
+ *
+ * @example salt '*' status.ping_master localhost
+ */
+export const ping_master = fn({ master: p.string() }, async ({ master }, { call, opts, signal }) => {
+  if (!master) return false
+  const port = Number(await call('config.get', { key: 'master_port', default: 4506 }))
+  const endpoint = {
+    host: master,
+    port,
+    proto: 'tcp',
+    family: undefined,
+    timeout: Number(opts.auth_timeout ?? 5),
+  }
+  return (await tryConnect(endpoint, signal)).result
+})
+
+/**
+ * Whether a proxy minion was connected again: false, since salt-ts has no proxy minions.
+ *
+ * @example salt '*' status.proxy_reconnect rest_sample
+ */
+export const proxy_reconnect = fn({ proxy_name: p.string(), opts: p.optional(p.any()) }, () => false)
 
 /**
  * Return the time of the host, in a format of strftime.

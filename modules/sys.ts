@@ -25,7 +25,8 @@ export const list_modules = fn(patterns, ({ args }, { loader }) => listModules(l
 export const list_functions = fn(functionPatterns, ({ args }, { loader }) => listFunctions(loader, args))
 
 /**
- * Return the documentation of all functions, of a module, of a function, or of those that match a glob.
+ * Return the documentation of all functions, of a module, of a function, or of those that match a glob: the comment of each,
+ * with its examples, its parameters and its declared result.
  *
  * @example salt '*' sys.doc
  * @example salt '*' sys.doc sys
@@ -100,7 +101,7 @@ export const list_runner_functions = fn(functionPatterns, ({ args }, { loader })
 )
 
 /**
- * Return the documentation of runners.
+ * Return the documentation of runners, as `sys.doc` does that of modules.
  *
  * @example salt '*' sys.runner_doc
  * @example salt '*' sys.runner_doc jobs.list_jobs
@@ -131,8 +132,96 @@ export const list_returners = fn(patterns, ({ args }, { loader }) =>
 export const returner_doc = fn(patterns, async ({ args }, { loader }) => {
   const view = loader.of('returners')
   const names = await listModules(view, args)
-  return docsOf(view, names)
+  return helpOf(view, names)
 })
+
+/**
+ * List the functions of returners, of one returner, or of those that match a glob.
+ *
+ * @example salt '*' sys.list_returner_functions
+ * @example salt '*' sys.list_returner_functions sqlite3
+ */
+export const list_returner_functions = fn(functionPatterns, async ({ args }, { loader }) =>
+  selected((await listModules(loader.of('returners'), [])).map(returnFunction), args),
+)
+
+/**
+ * Return the parameters of returners' functions.
+ *
+ * @example salt '*' sys.returner_argspec syslog
+ */
+export const returner_argspec = fn(one, async ({ module }, { loader }) => {
+  const names = (await listModules(loader.of('returners'), [])).map(returnFunction)
+  const argspec = { args: ['ret'], defaults: null, varargs: null, kwargs: null }
+  return Object.fromEntries(names.filter((name) => isSelected(name, module)).map((name) => [name, argspec]))
+})
+
+/** What `slsutil.renderer` renders; there is no kind of extensions for more. */
+const RENDERERS: Readonly<Record<string, string>> = {
+  jinja: 'Return the text as it is, if it has no marks of Jinja.',
+  json: 'Parse JSON.',
+  yaml: 'Parse YAML.',
+}
+
+/**
+ * List the renderers, or those that match one of the globs.
+ *
+ * @example salt '*' sys.list_renderers
+ * @example salt '*' sys.list_renderers 'j*'
+ */
+export const list_renderers = fn(patterns, ({ args }) =>
+  Object.keys(RENDERERS).filter((name) => args.length === 0 || args.some((glob) => fnmatch(name, glob))),
+)
+
+/**
+ * Return the documentation of renderers, by name.
+ *
+ * @example salt '*' sys.renderer_doc
+ */
+export const renderer_doc = fn(patterns, ({ args }) =>
+  Object.fromEntries(
+    Object.entries(RENDERERS).filter(
+      ([name]) => args.length === 0 || args.some((glob) => fnmatch(name, glob)),
+    ),
+  ),
+)
+
+/**
+ * List the modules of states: none, since salt-ts has no states.
+ *
+ * @example salt '*' sys.list_state_modules
+ */
+export const list_state_modules = fn(patterns, (): string[] => [])
+
+/**
+ * List the functions of states: none, since salt-ts has no states.
+ *
+ * @example salt '*' sys.list_state_functions
+ */
+export const list_state_functions = fn(functionPatterns, (): string[] => [])
+
+/**
+ * Return the documentation of states: none, since salt-ts has no states.
+ *
+ * @example salt '*' sys.state_doc
+ */
+export const state_doc = fn(patterns, () => ({}))
+
+/**
+ * Return the parameters of states: none, since salt-ts has no states.
+ *
+ * @example salt '*' sys.state_argspec
+ */
+export const state_argspec = fn(one, () => ({}))
+
+/**
+ * Return the parameters of states as JSON Schema: none, since salt-ts has no states.
+ *
+ * @example salt '*' sys.state_schema
+ */
+export const state_schema = fn(one, (): unknown[] => [])
+
+const returnFunction = (name: string): string => `${name}.returner`
 
 /**
  * As in Salt, modules are loaded before they are listed: one that fails to load is left out, and the reason is logged.
@@ -146,7 +235,10 @@ async function listModules(view: LoaderView | undefined, globs: readonly string[
 /** A module such as `sys` selects `sys.*`. A glob, or a name with a dot, is matched with the whole name. */
 async function listFunctions(view: LoaderView | undefined, wanted: readonly string[]): Promise<string[]> {
   await view?.broken()
-  const names = (await view?.functions()) ?? []
+  return selected((await view?.functions()) ?? [], wanted)
+}
+
+function selected(names: string[], wanted: readonly string[]): string[] {
   const isSelected = (name: string, want: string) =>
     /[*.]/.test(want) ? fnmatch(name, want) : name.startsWith(`${want}.`)
   return wanted.length === 0 ? names : names.filter((name) => wanted.some((want) => isSelected(name, want)))
@@ -160,16 +252,18 @@ function isSelected(name: string, want: string): boolean {
 
 async function documentation(view: LoaderView | undefined, wanted: readonly string[]) {
   const names = (await view?.functions()) ?? []
-  return docsOf(
+  return helpOf(
     view,
     wanted.length === 0 ? names : names.filter((name) => wanted.some((want) => isSelected(name, want))),
   )
 }
 
 /** Return a map of name to documentation; null if there is none. */
-async function docsOf(view: LoaderView | undefined, names: readonly string[]) {
-  const docs = await Promise.all(names.map(async (name) => [name, (await view?.doc(name)) ?? null] as const))
-  return Object.fromEntries(docs)
+async function helpOf(view: LoaderView | undefined, names: readonly string[]) {
+  const texts = await Promise.all(
+    names.map(async (name) => [name, (await view?.help(name)) ?? null] as const),
+  )
+  return Object.fromEntries(texts)
 }
 
 const signatures = (view: LoaderView | undefined, want: string) =>

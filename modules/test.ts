@@ -9,6 +9,7 @@ import {
   fn,
   p,
   SaltInvocationError,
+  untyped,
 } from 'salt-ts'
 import { masked } from './_config/mask.ts'
 import { jobKwargs } from './_test/job.ts'
@@ -104,7 +105,7 @@ export const opts_pkg = fn((_, { opts, grains }) => masked({ ...opts, grains }))
  */
 export const cross_test = fn(
   { func: p.string(), args: p.optional(p.array(p.any())) },
-  ({ func, args }, { call }) => call(func, args ?? []),
+  ({ func, args }, { call }) => call(untyped(func), args ?? []),
 )
 
 /**
@@ -308,7 +309,7 @@ const attempt = fn(
   { module: p.string(), return_try_exception: p.default(p.boolean(), false), kwargs: p.keywords(p.any()) },
   async ({ module, return_try_exception, kwargs }, { call }) => {
     try {
-      return await call(module, [], kwargs)
+      return await call(untyped(module), [], kwargs)
     } catch (error) {
       return return_try_exception ? String(error instanceof Error ? error.message : error) : null
     }

@@ -50,7 +50,10 @@ export const get_offset = fn((_, context) => output(['date', '+%z'], context))
  */
 export const set_zone = fn({ timezone }, async ({ timezone }, context) => {
   const path = zonePath(timezone)
-  if (!(await stat(path).catch(() => undefined))?.isFile()) return `Zone does not exist: ${path}`
+  if (!(await stat(path).catch(() => undefined))?.isFile()) {
+    context.retcode = 1
+    return `Zone does not exist: ${path}`
+  }
   if ((await which('timedatectl')) !== null) await run(['timedatectl', 'set-timezone', timezone], context)
   const fresh = `${LOCALTIME}.salt-${process.pid}`
   await symlink(path, fresh)

@@ -5,16 +5,9 @@
  * looked up only in its `etc/passwd`, and shadow's programs run in it.
  */
 import { CommandExecutionError, fn, p, type Virtual } from 'salt-ts'
+import { rootOption } from './_accounts/root-option.ts'
 import { addUser } from './_accounts/useradd.ts'
-import {
-  changeGecos,
-  changeGroups,
-  changeUser,
-  checkAllGecos,
-  gidOf,
-  namesOf,
-  rootOption,
-} from './_accounts/usermod.ts'
+import { changeGecos, changeGroups, changeUser, checkAllGecos, gidOf, namesOf } from './_accounts/usermod.ts'
 import { describeUser, describeUsers, findUser, GECOS, listGroups, readUsers } from './_accounts/users.ts'
 import { runProgram } from './_program/run.ts'
 
@@ -256,3 +249,17 @@ export const rename = fn(
     return changeUser({ name, key: 'name', value: new_name, options: ['-l'], root }, context)
   },
 )
+
+/**
+ * Return the login class of a user: false, since only BSD has them.
+ *
+ * @example salt '*' user.get_loginclass foo
+ */
+export const get_loginclass = fn({ name: p.string() }, () => false)
+
+/**
+ * Change the login class of a user: false, since only BSD has them.
+ *
+ * @example salt '*' user.chloginclass foo staff
+ */
+export const chloginclass = fn({ name: p.string(), loginclass: p.any(), root }, () => false)

@@ -1,18 +1,20 @@
 /** Read and check certificates and keys: PEM texts, or paths of files with them. */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { stat } from 'node:fs/promises'
-import { type Context, fn, p, SaltInvocationError } from 'salt-ts'
+import { CommandExecutionError, type Context, fn, p, SaltInvocationError } from 'salt-ts'
+import { fillFileAtomic } from '#internal'
 import { expandSources } from './_archive/sources.ts'
 import { describe, keySize, namesOf, publicKeyOf, publicPem, readX509 } from './_x509/certificate.ts'
 import { pemEntry } from './_x509/pem.ts'
+import { readRequest, readRevocations, revocationList } from './_x509/requests.ts'
+import { isSignedBy } from './_x509/signature.ts'
 
 const certificate = p.string()
 const passphrase = p.secret(p.optional(p.string()))
 const DAY_MS = 86_400_000
 
 /**
- * Describe a certificate: names, times, fingerprints, public key, and the extensions basicConstraints, subjectAltName and
- * extendedKeyUsage.
+ * Describe a certificate: names, times, fingerprints, public key and extensions.
  *
  * @example salt '*' x509.read_certificate /etc/pki/mycert.crt
  */
@@ -50,7 +52,7 @@ export const get_pem_entries = fn({ glob_path: p.string() }, ({ glob_path }) =>
 )
 
 /**
- * Return the public key of a certificate, or of a private key.
+ * Return the public key of a certificate, of a request, or of a private key.
  *
  * @example salt '*' x509.get_public_key /etc/pki/mycert.cer
  */
@@ -116,6 +118,52 @@ export const will_expire = fn({ certificate, days: p.integer() }, async ({ certi
   return left ? { ...found, cn: left.cn, will_expire: left.ms <= days * DAY_MS } : {}
 })
 
+/**
+ * Describe a request for a certificate.
+ *
+ * @example salt '*' x509.read_csr /etc/pki/mycert.csr
+ */
+export const read_csr = fn({ csr: p.string() }, ({ csr }) => readRequest(csr))
+
+/**
+ * Describe a revocation list.
+ *
+ * @example salt '*' x509.read_crl /etc/pki/mycrl.crl
+ */
+export const read_crl = fn({ crl: p.string() }, ({ crl }) => readRevocations(crl))
+
+/**
+ * Whether a revocation list was signed with the key of a certificate.
+ *
+ * @example salt '*' x509.verify_crl crl=/etc/pki/myca.crl cert=/etc/pki/myca.crt
+ */
+export const verify_crl = fn({ crl: p.string(), cert: p.string() }, async ({ crl, cert }) =>
+  isSignedBy(await revocationList(crl), (await readX509(cert)).publicKey),
+)
+
+/**
+ * Write the first PEM entry of a text or a file into a file that only its owner may read. With `overwrite=False` and
+ * `pem_type=CERTIFICATE`, the private key and the DH parameters that the file has stay.
+ *
+ * @example salt '*' x509.write_pem "-----BEGIN CERTIFICATE-----MIIGMzCCBBugA..." path=/etc/pki/mycert.crt
+ */
+export const write_pem = fn(
+  {
+    text: p.secret(p.string()),
+    path: p.string(),
+    overwrite: p.default(p.boolean(), true),
+    pem_type: p.optional(p.string()),
+  },
+  async ({ text, path, overwrite, pem_type }) => {
+    const entry = await pemEntry(text, pem_type)
+    const keeps = pem_type === 'CERTIFICATE' && !overwrite
+    const kept = async (type: string) => (keeps ? pemEntry(path, type).catch(() => '') : '')
+    const key = (await kept('RSA PRIVATE KEY')) || (await kept('PRIVATE KEY'))
+    await writeSecret(path, key + entry + (await kept('DH PARAMETERS')))
+    return `PEM written to ${path}`
+  },
+)
+
 const hasMd5 = (opts: Context['opts']): boolean => opts.fips_mode !== true
 
 /** Return how long a certificate is valid; undefined if it is not in a file. */
@@ -123,6 +171,15 @@ async function timeLeft(path: string): Promise<{ cn: string | undefined; ms: num
   if (!(await stat(path).catch(() => undefined))?.isFile()) return undefined
   const found = await readX509(path)
   return { cn: namesOf(found.subject).CN, ms: Date.parse(found.validTo) - Date.now() }
+}
+
+/** Replace a file by one that only its owner may read. */
+async function writeSecret(path: string, text: string): Promise<void> {
+  try {
+    await fillFileAtomic(path, (file) => file.writeFile(text), { mode: 0o600 })
+  } catch (cause) {
+    throw new CommandExecutionError(`${path} cannot be written: ${(cause as Error).message}`)
+  }
 }
 
 async function privateKeyOf(given: string, passphrase: string | undefined): Promise<KeyObject> {

@@ -66,7 +66,11 @@ export const clear_mine = fn(named, async (target, { master }) => (await clearMi
  * @example salt-run cache.clear_mine_func tgt='web*' clear_mine_func_flag=test.ping
  */
 export const clear_mine_func = fn(
-  { ...named, clear_mine_func_flag: p.string({ minLength: 1 }) },
+  {
+    ...named,
+    // salt-ts-ignore required-after-optional: Salt has it there
+    clear_mine_func_flag: p.string({ minLength: 1 }),
+  },
   async ({ clear_mine_func_flag, ...target }, { master }) =>
     (await clearMine(master, target, [clear_mine_func_flag])) > 0,
 )

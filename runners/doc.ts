@@ -31,7 +31,7 @@ export const execution = fn(async (_, { master }: Context) => {
 async function docsOf(view: LoaderView | undefined): Promise<Record<string, unknown>> {
   const names = (await view?.functions()) ?? []
   return sorted(
-    await Promise.all(names.map(async (name) => [name, (await view?.doc(name)) ?? null] as const)),
+    await Promise.all(names.map(async (name) => [name, (await view?.help(name)) ?? null] as const)),
   )
 }
 

@@ -2,8 +2,8 @@
 import { type Explanation, fn, type LoaderView, type MasterServices, p, SaltInvocationError } from 'salt-ts'
 
 /**
- * Show where a function comes from: which file provides it on which minions, and why other minions do not have it.
- * With a `kind` other than modules (runners, outputters, …), shows the same for this host.
+ * Show where a function comes from: which file provides it on which minions, what is wrong with that file, and why other
+ * minions do not have the function. With a `kind` other than modules (runners, outputters, …), shows the same for this host.
  *
  * @example salt-run doctor.module pkg.install
  * @example salt-run doctor.module pkg.install tgt='web*'
@@ -37,15 +37,17 @@ interface Target {
 async function askMinions(master: MasterServices, name: string, { tgt, tgt_type, timeout }: Target) {
   const provided = new Map<string, string[]>()
   const missing = new Map<string, string[]>()
+  const warned = new Map<string, string[]>()
   const silent: Record<string, string> = {}
   const wanted = {
     tgt,
     tgtType: tgt_type,
-    fun: 'sys.why',
+    fun: 'sys.why' as const,
     arg: [name],
     ...(timeout !== undefined && { timeout }),
   }
   for await (const { id, return: answer, missing: reason } of master.run(wanted)) {
+    if (isExplanation(answer)) for (const warning of answer.warnings ?? []) note(warned, warning, id)
     if (reason !== undefined) silent[id] = reason
     else if (!isExplanation(answer)) note(missing, `cannot say: ${String(answer)}`, id)
     else if (answer.provided_by !== null) note(provided, answer.provided_by, id)
@@ -55,6 +57,7 @@ async function askMinions(master: MasterServices, name: string, { tgt, tgt_type,
     name,
     ...(provided.size > 0 && { provided_by: Object.fromEntries(provided) }),
     ...(missing.size > 0 && { not_available: Object.fromEntries(missing) }),
+    ...(warned.size > 0 && { warnings: Object.fromEntries(warned) }),
     ...(Object.keys(silent).length > 0 && { no_answer: silent }),
   }
 }

@@ -3,7 +3,8 @@
 import { rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { CommandExecutionError, type Context, fn, p } from 'salt-ts'
+import { CommandExecutionError, type Context, fn, p, SaltInvocationError } from 'salt-ts'
+import { acceptByFingers, meaning } from './_manage/accept.ts'
 import { connected } from './_manage/connected.ts'
 
 const target = {
@@ -119,17 +120,26 @@ export const key_regen = fn(async (_, { master, opts }) => {
 })
 
 /**
- * Not available. In Salt, compares the fingerprint of a pending key with that of the minion through salt-ssh, which
- * salt-ts does not have. Fails with advice on what to do instead.
+ * Accept pending keys whose fingerprints are those that are given (`salt-call --local key.finger` prints it on the minion).
+ * Returns the accepted fingerprints and the reasons of the others, each by id. Salt asks the hosts for them through salt-ssh.
  *
- * @example salt-run manage.safe_accept web1
+ * @example salt-run manage.safe_accept 'web*' fingers='{web1: "9f:5c:…"}'
  */
-export const safe_accept = fn({ target: p.any(), tgt_type: target.tgt_type }, () => {
-  throw new CommandExecutionError(
-    'manage.safe_accept needs salt-ssh, which salt-ts does not have yet. Nothing was accepted. Compare the ' +
-      "fingerprints of 'salt-key -f' yourself, or let minions join with a token: salt-key --invite.",
-  )
-})
+export const safe_accept = fn(
+  {
+    target: p.any(),
+    tgt_type: p.default(p.enum('glob', 'list'), 'glob'),
+    fingers: p.optional(p.record(p.string())),
+  },
+  ({ target, tgt_type, fingers }, { master }) => {
+    if (fingers === undefined)
+      throw new SaltInvocationError(
+        'Give the fingerprints by id as fingers, as "salt-call --local key.finger" prints them on the minions: salt-ts has no ' +
+          'salt-ssh to ask for them. Or let minions join with a token: salt-key --invite.',
+      )
+    return acceptByFingers(master.keys, meaning(target, tgt_type), fingers)
+  },
+)
 
 /**
  * Not available. In Salt, installs minions on the hosts of a roster through salt-ssh, which salt-ts does not have.
@@ -148,7 +158,7 @@ async function ping(master: Context['master'], { tgt, tgt_type, timeout, gather_
   const request = {
     tgt,
     tgtType: tgt_type,
-    fun: 'test.ping',
+    fun: 'test.ping' as const,
     ...(timeout !== undefined && { timeout }),
     ...(gather_job_timeout !== undefined && { gatherJobTimeout: gather_job_timeout }),
   }

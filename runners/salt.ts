@@ -1,5 +1,5 @@
 /** Execution functions, on the master's host or on minions. */
-import { fn, p } from 'salt-ts'
+import { fn, p, untyped } from 'salt-ts'
 
 /**
  * Run an execution function on the master's host, with its grains. Functions that need a minion are refused.
@@ -32,8 +32,8 @@ export const execute = fn(
   },
   async ({ tgt, fun, arg, timeout, tgt_type: tgtType, ret, jid, kwarg }, { master }) => {
     const returns: Record<string, unknown> = {}
-    const request = { tgt, fun, arg: Array.isArray(arg) ? arg : [arg], kwarg, timeout, tgtType, ret, jid }
-    for await (const result of master.run(request)) {
+    const given = { arg: Array.isArray(arg) ? arg : [arg], kwarg }
+    for await (const result of master.run({ tgt, fun: untyped(fun), ...given, timeout, tgtType, ret, jid })) {
       if (result.missing === undefined) returns[result.id] = result.return
     }
     return returns

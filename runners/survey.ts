@@ -1,5 +1,5 @@
 /** Groups minions by what they return, and shows how the groups differ. */
-import { type Context, fn, jsonText, p, SaltInvocationError } from 'salt-ts'
+import { type Context, fn, jsonText, p, SaltInvocationError, untyped } from 'salt-ts'
 import { unifiedDiff } from './_survey/diff.ts'
 
 const params = {
@@ -56,7 +56,13 @@ async function pools(master: Context['master'], survey: Survey): Promise<Pool[]>
   if (!fun.includes('.'))
     throw new SaltInvocationError(`'${fun}' is not a function. The target comes first, then the function.`)
   const found = new Map<string, Pool>()
-  for await (const { id, return: result, missing } of master.run({ tgt, tgtType, fun, arg, kwarg: own })) {
+  for await (const { id, return: result, missing } of master.run({
+    tgt,
+    tgtType,
+    fun: untyped(fun),
+    arg,
+    kwarg: own,
+  })) {
     if (missing !== undefined) continue
     const same = found.get(textOf(result)) ?? { pool: [], result }
     same.pool.push(id)

@@ -17,7 +17,8 @@ const floors: readonly { readonly rooms: readonly string[]; readonly apart?: boo
   { rooms: ['jobs', 'runs'] },
   { rooms: ['master', 'minion', 'client'], apart: true },
   { rooms: ['api', 'syndic'], apart: true },
-  { rooms: ['cli', 'testing'], apart: true },
+  { rooms: ['testing'] },
+  { rooms: ['cli'] },
 ]
 const extensionFolders = ['modules', 'runners', 'returners', 'plugins']
 
@@ -110,10 +111,12 @@ const sharedHelpers = new Set([
   'runners/config.ts imports modules/_values/traverse.ts',
   'runners/http.ts imports modules/_http/params.ts',
   'runners/http.ts imports modules/_http/request.ts',
+  'runners/network.ts imports modules/_host/reach.ts',
   'runners/saltutil.ts imports modules/_saltutil/extensions.ts',
   'runners/saltutil.ts imports modules/_saltutil/sync.ts',
   'runners/test.ts imports modules/_config/mask.ts',
   'plugins/wheel/config.ts imports modules/_config/mask.ts',
+  'modules/_slsutil/yaml.ts imports plugins/outputters/_yaml-writer.ts',
   'plugins/matchers/_match-path.ts imports plugins/outputters/_python.ts',
   'plugins/matchers/data.ts imports plugins/outputters/_python.ts',
 ])

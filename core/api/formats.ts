@@ -4,6 +4,7 @@ import type { Log } from '../author/context.ts'
 import type { Outputter } from '../author/kinds.ts'
 import { isRecord } from '../base/record.ts'
 import type { MasterConfig } from '../config/index.ts'
+import { htmlText } from '../dialect/html-text.ts'
 import { jsonText } from '../dialect/json.ts'
 import { openLoader } from '../loader/index.ts'
 import { httpError } from './http-errors.ts'
@@ -71,20 +72,9 @@ function decodeBytes(value: unknown): unknown {
 }
 
 function toHtml(value: unknown): string {
-  const text = escaped(jsonText(value, { step: 2, other: textOf }))
+  const text = htmlText(jsonText(value, { step: 2, other: textOf }))
   return `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>salt-api</title></head><body><pre>${text}</pre></body></html>\n`
 }
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-const escaped = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string)
 
 /**
  * Choose the format with the highest quality in the `Accept` header; of equal ones the first.

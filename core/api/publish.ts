@@ -2,8 +2,10 @@
  * The clients that publish jobs: `local`, `local_async`, `local_subset`, `local_batch`. Returns come from the event
  * bus.
  */
+
+import { untyped } from '../author/calls.ts'
 import { SaltError } from '../base/errors.ts'
-import type { MinionResult, PublishRequest, Run } from '../client/local/contract.ts'
+import { hasReturned, type MinionResult, type PublishRequest, type Run } from '../client/local/contract.ts'
 import { LocalClient } from '../client/local/local-client.ts'
 import type { LocalChunk } from './chunk.ts'
 import type { ApiCall } from './clients.ts'
@@ -97,7 +99,7 @@ async function gather(run: Run, { chunk }: ApiCall): Promise<Returns> {
  * `full_return`, add `retcode`, `jid` and `out`.
  */
 function itemOf(result: MinionResult, isFull: boolean): unknown {
-  if (result.state === 'returned') {
+  if (hasReturned(result)) {
     const { return: ret, retcode, jid, out } = result
     return isFull ? { ret, retcode, jid, ...(out !== undefined && { out }) } : ret
   }
@@ -126,7 +128,7 @@ const localChunkOf = ({ chunk }: ApiCall): LocalChunk => chunk as LocalChunk
 function requestOf(chunk: LocalChunk, { context }: ApiCall): PublishRequest {
   return {
     tgt: targetOf(chunk),
-    fun: chunk.fun,
+    fun: Array.isArray(chunk.fun) ? chunk.fun.map(untyped) : untyped(chunk.fun),
     tgtType: chunk.tgt_type,
     timeout: chunk.timeout,
     gatherJobTimeout: chunk.gather_job_timeout,

@@ -1,6 +1,13 @@
 /** The second argument of a function. Types only: the minion and the master provide the values. */
 
-import type { CallArguments, CallResult, FunctionName } from './calls.ts'
+import type {
+  CallArguments,
+  CallResult,
+  FunctionName,
+  JobArguments,
+  JobFunctions,
+  JobReturn,
+} from './calls.ts'
 import type { FileClient, FileLists, SyncReport, SyncRequest } from './files.ts'
 import type {
   AccessAdmin,
@@ -141,26 +148,40 @@ export interface StoredReturn {
   readonly [extra: string]: unknown
 }
 
+/** A job of a runner, beside its functions and their arguments. */
+export interface RunRequest {
+  readonly tgt: unknown
+  readonly tgtType?: string
+  readonly timeout?: number | undefined
+  readonly gatherJobTimeout?: number | undefined
+  /** Returners, comma separated. */
+  readonly ret?: string
+  readonly jid?: string
+  /** Seconds in which minions that are away still get the job. */
+  readonly deliverWithin?: number | undefined
+}
+
+/** The outcome of such a job on one minion. `R` is the type of what its function returns. */
+export type RunResult<R = unknown> =
+  | (StoredReturn & { readonly state: 'returned'; readonly return: R; readonly missing?: undefined })
+  | (StoredReturn & { readonly state: 'failed'; readonly return: unknown; readonly missing?: undefined })
+  | {
+      readonly id: string
+      readonly state: 'missing' | 'waiting' | 'unknown'
+      readonly return: undefined
+      /** Why there is no return, as a sentence. */
+      readonly missing: string
+    }
+
 /** Services of the master's host for runners. */
 export interface MasterServices {
   /**
    * Publish a job, and yield each return when it arrives. Ends when all have arrived or are no longer waited for. Rejects
    * when the runner is killed; the job continues then.
    */
-  run(request: {
-    readonly tgt: unknown
-    readonly fun: string
-    readonly arg?: readonly unknown[]
-    readonly kwarg?: Readonly<Record<string, unknown>> | undefined
-    readonly tgtType?: string
-    readonly timeout?: number | undefined
-    readonly gatherJobTimeout?: number | undefined
-    /** Returners, comma separated. */
-    readonly ret?: string
-    readonly jid?: string
-    /** Seconds in which minions that are away still get the job. */
-    readonly deliverWithin?: number | undefined
-  }): AsyncIterable<StoredReturn & { readonly missing?: string }>
+  run<const F extends JobFunctions>(
+    request: RunRequest & { readonly fun: F } & JobArguments<F>,
+  ): AsyncIterable<RunResult<JobReturn<F>>>
   fire(tag: string, data: object): Promise<boolean>
   /** Yield events whose tag begins with `prefix`, from now on. */
   events(
@@ -261,6 +282,8 @@ export interface LoaderView {
   functions(pattern?: string): Promise<string[]>
   /** Return the documentation comment of a function or module, without importing it. */
   doc(name: string): Promise<string | undefined>
+  /** Return the documentation comment of a function, followed by its parameters and its declared result, as text. */
+  help(name: string): Promise<string | undefined>
   /** Return the signature of a function, as Salt's `sys.argspec` does. */
   argspec(name: string): Promise<Argspec | undefined>
   /** Return the parameters of a function as one JSON Schema. */
@@ -289,6 +312,8 @@ export interface Explanation {
   /** Path of each file that could provide it → a sentence about whether it does. */
   readonly files: Readonly<Record<string, string>>
   readonly advice?: string
+  /** Lists mistakes in the file that provides it, as `path:line: sentence`. Absent if there are none. */
+  readonly warnings?: readonly string[]
 }
 /** A signature in Salt's form; `null` stands for absent parts. `defaults` belong to the last of `args`. */
 export interface Argspec {

@@ -1,6 +1,6 @@
 /** The contract of engines, which run as long as the master or minion does. */
 import type { Context, Log } from './context.ts'
-import type { Args, Param, Params } from './params.ts'
+import { type Args, asParams, type Declarations, type Options, type Params, type ParamsOf } from './params.ts'
 
 /** The event bus of the daemon: that of the master, or the minion's own. */
 export interface EngineEvents {
@@ -30,7 +30,7 @@ export interface EngineFacts<O> {
   readonly signal: AbortSignal
 }
 
-export interface EnginePlugin<P extends Params = Params> {
+export interface EnginePlugin<P extends Declarations = Params> {
   /** The options, declared like the parameters of a function. */
   readonly options: P
   /** Run until `signal` aborts. An engine that returns or rejects earlier is restarted after a delay. */
@@ -48,6 +48,8 @@ export interface EnginePlugin<P extends Params = Params> {
  *   },
  * })
  */
-export const engine = <const P extends Readonly<Record<string, Param<unknown, 'value'>>>>(
-  plugin: EnginePlugin<P>,
-): EnginePlugin<P> => plugin
+export const engine = <const D extends Options>(plugin: EnginePlugin<D>): EnginePlugin<ParamsOf<D>> =>
+  ({
+    ...plugin,
+    options: asParams(plugin.options ?? {}, (name) => `The option '${name}' of engine()`),
+  }) as EnginePlugin<ParamsOf<D>>

@@ -110,6 +110,8 @@ export interface SyncChanges {
   readonly removed: readonly string[]
   /** Reasons by name, for extensions that cannot be used, or that stayed unchanged since the download failed. */
   readonly failed: Readonly<Record<string, string>>
+  /** Lists mistakes in added and changed extensions, which work otherwise, as `path:line: sentence`. Absent if there are none. */
+  readonly warnings?: readonly string[]
   /**
    * The changes as Salt's list: the added and changed names, then a line for each removed or failed one, and a line about new
    * Python files if there are any.

@@ -1,6 +1,16 @@
 import type { Declared, Returned } from './calls.ts'
 import type { Context } from './context.ts'
-import { type Args, type Param, type Params, refuseNoParam } from './params.ts'
+import {
+  type Args,
+  asParam,
+  asParams,
+  type Declarations,
+  type Input,
+  type Param,
+  type Params,
+  type ParamsOf,
+  type Schema,
+} from './params.ts'
 
 const brand = Symbol.for('salt-ts.fn')
 
@@ -13,7 +23,7 @@ export interface Fn<P extends Params = Params, C = Context, R = unknown> {
   readonly returns?: Param<unknown, 'value'>
 }
 
-type Run<P extends Params, R> = (args: Args<P>, context: Context) => R
+type Run<D extends Declarations, R> = (args: Args<D>, context: Context) => R
 type NoParams = Record<never, never>
 
 /**
@@ -25,31 +35,31 @@ type NoParams = Record<never, never>
  * @example export const size = fn({ path: p.string() }, async ({ path }) => (await stat(path)).size, { returns: p.integer() })
  */
 export function fn<R>(run: Run<NoParams, R>): Fn<NoParams, Context, R>
-export function fn<const P extends Params, R>(params: P, run: Run<P, R>): Fn<P, Context, R>
-export function fn<const P extends Params, T, const R extends Returned<T>>(
-  params: P,
-  run: Run<P, R>,
-  options: { readonly returns: Param<T, 'value'> },
-): Fn<P, Context, Declared<R, T>>
-export function fn(...given: [unknown] | [Params, unknown, { readonly returns?: unknown }?]): unknown {
+export function fn<const D extends Declarations, R>(params: D, run: Run<D, R>): Fn<ParamsOf<D>, Context, R>
+export function fn<const D extends Declarations, S extends Schema, const R extends Returned<Input<S>>>(
+  params: D,
+  run: Run<D, R>,
+  options: { readonly returns: S },
+): Fn<ParamsOf<D>, Context, Declared<R, Input<S>>>
+export function fn(...given: [unknown] | [unknown, unknown, { readonly returns?: unknown }?]): unknown {
   const [params, run, { returns } = {}] = given.length === 1 ? [{}, given[0]] : given
-  refuseUndeclared(params, run, returns)
-  return Object.freeze({ [brand]: true, params: Object.freeze(params), run, ...(returns ? { returns } : {}) })
-}
-
-/**
- * Refuse declarations that TypeScript would not compile, so that authors of JavaScript get an error when the file is
- * loaded.
- */
-function refuseUndeclared(params: unknown, run: unknown, returns: unknown): void {
   if (typeof run !== 'function')
     throw new TypeError('fn() needs a function to run: fn({ name: p.string() }, ({ name }) => …)')
-  if (typeof params !== 'object' || params === null)
+  return Object.freeze({
+    [brand]: true,
+    params: Object.freeze(paramsOf(params)),
+    run,
+    ...(returns !== undefined && { returns: asParam(returns, 'returns of fn()') }),
+  })
+}
+
+/** Return the parameters of declarations. Throws for what TypeScript would not compile, for authors of JavaScript. */
+function paramsOf(given: unknown): Params {
+  if (typeof given !== 'object' || given === null)
     throw new TypeError(
       'The first argument of fn() is not a map of parameters: fn({ name: p.string() }, ({ name }) => …)',
     )
-  for (const [name, param] of Object.entries(params)) refuseNoParam(param, `The parameter '${name}' of fn()`)
-  if (returns !== undefined) refuseNoParam(returns, 'returns of fn()')
+  return asParams(given as Declarations, (name) => `The parameter '${name}' of fn()`)
 }
 
 /** Whether a value was made by {@link fn}, in this copy of the package or another. */

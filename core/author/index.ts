@@ -81,7 +81,19 @@ export type {
   StoredMineValue,
   TokenAdmin,
 } from './master.ts'
-export { type Args, type JsonSchema, type Param, type Params, p } from './params.ts'
+export {
+  type Args,
+  type Declarations,
+  type Input,
+  type JsonSchema,
+  type Options,
+  type Output,
+  type Param,
+  type Params,
+  type ParamsOf,
+  p,
+  type Schema,
+} from './params.ts'
 export {
   type EventRecord,
   type LoadRecord,
@@ -93,3 +105,4 @@ export {
   type SharedValue,
   UnsavableError,
 } from './returner.ts'
+export type { StandardSchema } from './standard-schema.ts'

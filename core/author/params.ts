@@ -1,10 +1,16 @@
+import { durationSeconds } from '../dialect/duration.ts'
+import { type Convert, convertList, convertMap, convertUnion, refused } from './conversions.ts'
+import { isStandardSchema, type StandardSchema, standardParam } from './standard-schema.ts'
+
 /** A JSON Schema as a plain object (the subset of draft 2020-12 that ajv supports). */
 export type JsonSchema = { readonly [key: string]: unknown }
 
 declare const type: unique symbol
+declare const input: unique symbol
 
 /**
- * One parameter of a function: its JSON schema, how it is bound, and (at compile time only) its type.
+ * One parameter of a function: its JSON schema, how it is bound, and (at compile time only) the type T of the value that the
+ * function receives, and the type I of the value that callers give.
  * `kind` is the way it is bound: `value` by position or name; `rest` takes all further positional values; `keywords` takes
  * all keyword arguments that match no other parameter.
  */
@@ -12,6 +18,7 @@ export interface Param<
   T,
   K extends 'value' | 'rest' | 'keywords' = 'value' | 'rest' | 'keywords',
   O extends boolean = boolean,
+  I = T,
 > {
   readonly kind: K
   readonly schema: JsonSchema
@@ -21,14 +28,49 @@ export interface Param<
   readonly default?: unknown
   /** Whether it is masked in logs, events and stored jobs. */
   readonly secret?: boolean
+  /** Turns a value that fits the schema into the one that the function receives, or refuses it. */
+  readonly convert?: Convert
+  /** Whether `convert` makes a value of `undefined`, too, as a schema of another library may. */
+  readonly convertsAbsent?: boolean
   readonly [type]?: T
+  readonly [input]?: I
 }
 
+/** What may be declared: a parameter that `p` made, or a schema of zod, valibot, arktype or another library. */
+export type Schema = Param<unknown, 'value', boolean, unknown> | StandardSchema
+
+/** The type of the value that a function receives. */
+export type Output<S> =
+  S extends StandardSchema<unknown, infer T>
+    ? T
+    : S extends Param<infer T, Kind, boolean, unknown>
+      ? T
+      : never
+
+/** The type of the value that callers give. */
+export type Input<S> =
+  S extends StandardSchema<infer I> ? I : S extends Param<unknown, Kind, boolean, infer I> ? I : never
+
+type Kind = 'value' | 'rest' | 'keywords'
+
+/** Declarations by name, in the order of the positions. */
+export type Declarations = Readonly<Record<string, Param<unknown, Kind, boolean, unknown> | StandardSchema>>
+
+/** Declarations that are given by name only. */
+export type Options = Readonly<Record<string, Schema>>
+
+/** The parameter that a declaration stands for. */
+export type AsParam<S> =
+  S extends StandardSchema<infer I, infer T> ? Param<T, 'value', undefined extends I ? true : false, I> : S
+
+/** The parameters that {@link Declarations} stand for. */
+export type ParamsOf<D extends Declarations> = { readonly [K in keyof D]: AsParam<D[K]> }
+
 /** Parameters in the order of their positions; keys are the keyword names. */
-export type Params = Readonly<Record<string, Param<unknown>>>
+export type Params = Readonly<Record<string, Param<unknown, Kind, boolean, unknown>>>
 
 /** The values a function receives for its parameters. */
-export type Args<P extends Params> = { [K in keyof P]: P[K] extends Param<infer T> ? T : never }
+export type Args<P extends Declarations> = { [K in keyof P]: Output<P[K]> }
 
 interface Described {
   readonly description?: string
@@ -57,22 +99,35 @@ interface RecordOptions extends Described {
   readonly maxProperties?: number
 }
 
-type ValueParam<T> = Param<T, 'value'>
-type OptionalParam<T> = Param<T, 'value', true>
+type ValueParam<T, I = T> = Param<T, 'value', boolean, I>
+type OptionalParam<T, I = T> = Param<T, 'value', true, I>
 
-/** Throw a TypeError, with a correction, for a value that no builder made. */
-export function refuseNoParam(given: unknown, what: string): void {
-  if (typeof given === 'object' && given !== null && 'kind' in given && 'schema' in given) return
+type OptionalKeys<P extends Options> = {
+  [K in keyof P]: P[K] extends OptionalParam<unknown, unknown> ? K : undefined extends Input<P[K]> ? K : never
+}[keyof P]
+type ObjectInput<P extends Options> = { [K in Exclude<keyof P, OptionalKeys<P>>]: Input<P[K]> } & {
+  [K in OptionalKeys<P>]?: Input<P[K]>
+}
+
+/** Return what is declared as a parameter. Throws a TypeError, with a correction, for anything else. */
+export function asParam(given: unknown, what: string): Param<unknown> {
+  if (isStandardSchema(given)) return standardParam(given)
+  if (typeof given === 'object' && given !== null && 'kind' in given && 'schema' in given)
+    return given as Param<unknown>
   const [builder] = Object.entries(p).find(([name, made]) => made === given || name === given) ?? ['string']
   const found = typeof given === 'function' ? 'a function' : JSON.stringify(given)
   throw new TypeError(`${what} is ${found}; declare it with a call, such as p.${builder}()`)
 }
 
-/** Return the schema of a parameter inside another. */
-function schemaIn(builder: string, inner: Param<unknown>): JsonSchema {
-  refuseNoParam(inner, `The argument of p.${builder}()`)
-  return inner.schema
+/** Return the parameters of declarations; `what` names one in the error. */
+export function asParams<D extends Declarations>(given: D, what: (name: string) => string): ParamsOf<D> {
+  const params = Object.entries(given).map(([name, declared]) => [name, asParam(declared, what(name))])
+  return Object.fromEntries(params) as ParamsOf<D>
 }
+
+/** Return the parameter inside another. */
+const paramIn = (builder: string, inner: unknown): Param<unknown> =>
+  asParam(inner, `The argument of p.${builder}()`)
 
 function words<V extends readonly string[]>(given: V): V {
   if (given.length > 0 && given.every((word) => typeof word === 'string')) return given
@@ -88,17 +143,78 @@ function textSchema(options: StringOptions): JsonSchema {
 }
 
 /** Make a parameter. It is secret if any parameter inside it is. */
-function value<T>(schema: JsonSchema, inside: readonly ValueParam<unknown>[] = []): ValueParam<T> {
-  return { kind: 'value', schema, ...secretOf(inside) }
+function value<T, I = T>(
+  schema: JsonSchema,
+  inside: readonly Param<unknown>[] = [],
+  convert?: Convert,
+): ValueParam<T, I> {
+  return { kind: 'value', schema, ...secretOf(inside), ...(convert && { convert }) }
 }
 
-const secretOf = (inside: readonly ValueParam<unknown>[]) =>
+const secretOf = (inside: readonly Param<unknown>[]) =>
   inside.some(({ secret }) => secret) ? { secret: true } : {}
 
-function withDefault(property: ValueParam<unknown>): JsonSchema {
-  const schema = schemaIn('object', property)
-  return property.default === undefined ? schema : { ...schema, default: property.default }
+function withDefault({ schema, default: fallback }: Param<unknown>): JsonSchema {
+  return fallback === undefined ? schema : { ...schema, default: fallback }
 }
+
+/** What {@link value} makes a list of. */
+const listOf = (items: Param<unknown>, options: ArrayOptions = {}) =>
+  [{ type: 'array', items: items.schema, ...options }, [items], convertList(items)] as const
+
+/** What {@link value} makes a map with any keys of. */
+const mapOf = (values: Param<unknown>, options: RecordOptions = {}) =>
+  [
+    { type: 'object', additionalProperties: values.schema, ...options },
+    [values],
+    convertMap(new Map(), values),
+  ] as const
+
+function object<P extends Options>(given: P, options: Described): ValueParam<Args<P>, ObjectInput<P>> {
+  const properties = Object.entries(given).map(([name, inner]) => [name, paramIn('object', inner)] as const)
+  return value(
+    {
+      type: 'object',
+      properties: Object.fromEntries(properties.map(([name, param]) => [name, withDefault(param)])),
+      required: properties.filter(([, param]) => !param.optional).map(([name]) => name),
+      additionalProperties: false,
+      ...options,
+    },
+    properties.map(([, param]) => param),
+    convertMap(new Map(properties)),
+  )
+}
+
+const NULL: Param<null> = { kind: 'value', schema: { type: 'null' } }
+
+/** Return a copy of a parameter with its conversion followed by another one. */
+function followed<T, I>(param: Param<unknown>, next: Convert): ValueParam<T, I> {
+  const { convert } = param
+  const both: Convert = async (given) => {
+    const first = convert ? await convert(given) : { value: given }
+    return 'demand' in first ? first : next(first.value)
+  }
+  return { ...param, kind: 'value', convert: both } as ValueParam<T, I>
+}
+
+const day = (text: string): Date | undefined => {
+  const found = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(found.getTime()) && found.toISOString().startsWith(text) ? found : undefined
+}
+
+/** A parameter whose text is converted by `read`, which returns undefined for what it cannot read. */
+function reading<T, I>(
+  schema: JsonSchema,
+  demand: string,
+  read: (given: I) => T | undefined,
+): ValueParam<T, I> {
+  return value(schema, [], (given) => {
+    const found = read(given as I)
+    return found === undefined ? refused(demand, given) : { value: found }
+  })
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /** Builders of parameters: `p.string()`, `p.optional(p.number({ minimum: 0 }))`, `p.default(p.boolean(), false)`. */
 export const p = {
@@ -110,69 +226,109 @@ export const p = {
   boolean: (options: Described = {}) => value<boolean>({ type: 'boolean', ...options }),
   enum: <const V extends readonly string[]>(...values: V) =>
     value<V[number]>({ type: 'string', enum: words(values) }),
-  array: <T>(items: ValueParam<T>, options: ArrayOptions = {}) =>
-    value<T[]>({ type: 'array', items: schemaIn('array', items), ...options }, [items]),
-  record: <T>(values: ValueParam<T>, options: RecordOptions = {}) =>
-    value<Record<string, T>>(
-      { type: 'object', additionalProperties: schemaIn('record', values), ...options },
-      [values],
+  /** This very value. */
+  literal: <const V extends string | number | boolean>(only: V) =>
+    value<V>(
+      typeof only === 'string' ? { type: 'string', enum: [only] } : { type: typeof only, const: only },
     ),
-  object: <P extends Readonly<Record<string, ValueParam<unknown>>>>(properties: P, options: Described = {}) =>
-    value<Args<P>>(
+  /** A day such as `2026-01-31`. The function receives a `Date`, at midnight of UTC. */
+  date: (options: Described = {}) =>
+    reading<Date, string>(
+      { type: 'string', format: 'date', ...options },
+      'must be a date such as 2026-01-31',
+      day,
+    ),
+  /** A time such as `2026-01-31T12:00:00Z`; without a zone it is local. The function receives a `Date`. */
+  dateTime: (options: Described = {}) =>
+    reading<Date, string>(
+      { type: 'string', format: 'date-time', ...options },
+      'must be a date and time such as 2026-01-31T12:00:00Z',
+      (text) => new Date(text),
+    ),
+  /** A number of seconds, or a text such as `90s`, `5m` or `1h30m`. The function receives seconds. */
+  duration: (options: Described = {}) =>
+    reading<number, string | number>(
       {
-        type: 'object',
-        properties: Object.fromEntries(
-          Object.entries(properties).map(([name, property]) => [name, withDefault(property)]),
-        ),
-        required: Object.entries(properties)
-          .filter(([, param]) => !param.optional)
-          .map(([name]) => name),
-        additionalProperties: false,
+        description: 'Seconds, or a duration such as 90s, 5m or 1h30m.',
+        anyOf: [{ type: 'number' }, { type: 'string' }],
         ...options,
       },
-      Object.values(properties),
+      'must be a number of seconds, or a duration such as 90s, 5m or 1h30m',
+      (given) => durationSeconds(String(given)),
     ),
-  union: <const U extends readonly ValueParam<unknown>[]>(...members: U) =>
-    value<U[number] extends ValueParam<infer T> ? T : never>(
-      { anyOf: members.map((member) => schemaIn('union', member)) },
+  /** Bytes, which JSON and the command line write in base64. The function receives a `Buffer`. */
+  bytes: (options: Described = {}) =>
+    reading<Buffer, string | Uint8Array>(
+      { type: 'string', contentEncoding: 'base64', ...options },
+      'must be bytes in base64, such as aGVsbG8=',
+      (text) => (BASE64.test(String(text)) ? Buffer.from(String(text), 'base64') : undefined),
+    ),
+  array: <S extends Schema>(items: S, options: ArrayOptions = {}) =>
+    value<Output<S>[], Input<S>[]>(...listOf(paramIn('array', items), options)),
+  record: <S extends Schema>(values: S, options: RecordOptions = {}) =>
+    value<Record<string, Output<S>>, Record<string, Input<S>>>(...mapOf(paramIn('record', values), options)),
+  object: <P extends Options>(properties: P, options: Described = {}) => object(properties, options),
+  union: <const U extends readonly Schema[]>(...given: U) => {
+    const members = given.map((member) => paramIn('union', member))
+    return value<Output<U[number]>, Input<U[number]>>(
+      { anyOf: members.map(({ schema }) => schema) },
       members,
+      convertUnion(members),
+    )
+  },
+  /** The value, or null. */
+  nullable: <S extends Schema>(given: S) => {
+    const members = [NULL, paramIn('nullable', given)]
+    return value<Output<S> | null, Input<S> | null>(
+      { anyOf: members.map(({ schema }) => schema).reverse() },
+      members,
+      convertUnion(members),
+    )
+  },
+  /**
+   * The parameter with one more condition. `demand` ends the sentence about a value that does not meet it:
+   * `p.refine(p.integer(), (n) => n % 2 === 0, 'must be even')`.
+   */
+  refine: <S extends Schema>(
+    given: S,
+    meets: (value: Output<S>) => boolean | Promise<boolean>,
+    demand: string,
+  ) =>
+    followed<Output<S>, Input<S>>(paramIn('refine', given), async (found) =>
+      (await meets(found as Output<S>)) ? { value: found } : refused(demand, found),
     ),
   /** The parameter with a description for its help. */
-  described: <V extends ValueParam<unknown>>(param: V, description: string): V => ({
-    ...param,
-    schema: { ...schemaIn('described', param), description },
-  }),
+  described: <S extends Schema>(given: S, description: string): AsParam<S> => {
+    const param = paramIn('described', given)
+    return { ...param, schema: { ...param.schema, description } } as unknown as AsParam<S>
+  },
   /** A parameter that may be left out; the function then receives `undefined`. */
-  optional: <T>(param: ValueParam<T>): OptionalParam<T | undefined> => ({
-    ...param,
-    schema: schemaIn('optional', param),
-    optional: true,
-  }),
+  optional: <S extends Schema>(given: S) =>
+    ({ ...paramIn('optional', given), optional: true }) as OptionalParam<
+      Output<S> | undefined,
+      Input<S> | undefined
+    >,
   /** A parameter that may be left out; the function then receives `fallback`. */
-  default: <T>(param: ValueParam<T>, fallback: NoInfer<T>): OptionalParam<T> => ({
-    ...param,
-    schema: schemaIn('default', param),
-    optional: true,
-    default: fallback,
-  }),
+  default: <S extends Schema>(given: S, fallback: NoInfer<Input<S>>) =>
+    ({ ...paramIn('default', given), optional: true, default: fallback }) as OptionalParam<
+      Output<S>,
+      Input<S>
+    >,
   /** A parameter whose value is masked wherever arguments are shown or stored. */
-  secret: <V extends ValueParam<unknown>>(param: V): V => ({
-    ...param,
-    schema: schemaIn('secret', param),
-    secret: true,
-  }),
+  secret: <S extends Schema>(given: S): AsParam<S> =>
+    ({ ...paramIn('secret', given), secret: true }) as unknown as AsParam<S>,
   /** All further positional arguments (Python's `*args`). Declare it after the positional parameters. */
-  rest: <T>(items: ValueParam<T>): Param<T[], 'rest'> => ({
+  rest: <S extends Schema>(items: S): Param<Output<S>[], 'rest', boolean, Input<S>[]> => ({
+    ...value<Output<S>[], Input<S>[]>(...listOf(paramIn('rest', items))),
     kind: 'rest',
-    schema: { type: 'array', items: schemaIn('rest', items) },
     optional: true,
-    ...secretOf([items]),
   }),
   /** All keyword arguments that match no other parameter (Python's `**kwargs`), except `__pub_*`. */
-  keywords: <T>(values: ValueParam<T>): Param<Record<string, T>, 'keywords'> => ({
+  keywords: <S extends Schema>(
+    values: S,
+  ): Param<Record<string, Output<S>>, 'keywords', boolean, Record<string, Input<S>>> => ({
+    ...value<Record<string, Output<S>>, Record<string, Input<S>>>(...mapOf(paramIn('keywords', values))),
     kind: 'keywords',
-    schema: { type: 'object', additionalProperties: schemaIn('keywords', values) },
     optional: true,
-    ...secretOf([values]),
   }),
 } as const

@@ -1,6 +1,6 @@
 /** The contract of returners, which write returns, jobs and events to a store, and read jobs back from it. */
 import type { Log } from './context.ts'
-import type { Args, Param, Params } from './params.ts'
+import { type Args, asParams, type Declarations, type Options, type Params, type ParamsOf } from './params.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -127,7 +127,7 @@ export class UnsavableError extends Error {
   readonly code = 'UNSAVABLE'
 }
 
-export interface ReturnerPlugin<P extends Params = Params> {
+export interface ReturnerPlugin<P extends Declarations = Params> {
   /** The options: types, defaults and secrets. */
   readonly options: P
   /**
@@ -150,6 +150,8 @@ export interface ReturnerPlugin<P extends Params = Params> {
  *   }),
  * })
  */
-export const returner = <const P extends Readonly<Record<string, Param<unknown, 'value'>>>>(
-  plugin: ReturnerPlugin<P>,
-): ReturnerPlugin<P> => plugin
+export const returner = <const D extends Options>(plugin: ReturnerPlugin<D>): ReturnerPlugin<ParamsOf<D>> =>
+  ({
+    ...plugin,
+    options: asParams(plugin.options ?? {}, (name) => `The option '${name}' of returner()`),
+  }) as ReturnerPlugin<ParamsOf<D>>

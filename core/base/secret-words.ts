@@ -68,9 +68,12 @@ function masked(value: unknown, depth: number): unknown {
   return shown.some(([, each], index) => each !== entries[index]?.[1]) ? Object.fromEntries(shown) : value
 }
 
+/** Whether a name is that of a secret: `password`, `api_key`. */
+export const namesSecret = (name: string): boolean => NAME.test(name)
+
 /** `auth` is secret only as text: as a map or a list it holds settings. */
 const isSecret = (name: string, value: unknown): boolean =>
-  NAME.test(name) || (/^auth$/i.test(name) && typeof value === 'string')
+  namesSecret(name) || (/^auth$/i.test(name) && typeof value === 'string')
 
 const isFlag = (value: unknown): boolean => typeof value === 'string' && FLAG_ALONE.test(value)
 

@@ -6,3 +6,6 @@ export function shortList(names: readonly string[], most: number): string {
   const shown = names.slice(0, most).join(', ')
   return names.length > most ? `${shown} and ${names.length - most} more` : shown
 }
+
+/** Return a number with its noun: `1 file`, `2 files`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

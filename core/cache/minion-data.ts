@@ -4,6 +4,9 @@ import type { Value } from '../codec/index.ts'
 import { keysUnder, openStore, type Store, type StoreChange, type StoreOptions } from '../store/index.ts'
 import { KnownFacts } from './known-facts.ts'
 
+/** Whether grains are those of a minion of Python Salt. Minions of salt-ts never report this grain. */
+export const arePythonGrains = ({ pythonversion }: Fields): boolean => pythonversion !== undefined
+
 /** Facts about one minion. */
 export interface MinionFacts {
   readonly grains?: Fields

@@ -2,8 +2,8 @@
 import { stat } from 'node:fs/promises'
 import { boolean, custom, option, string } from '@oclif/core/flags'
 import { LOG_LEVELS, STATE_OUTPUTS } from '../config/index.ts'
+import { durationSeconds } from '../dialect/duration.ts'
 import { UsageError } from './exit-codes.ts'
-import { durationSeconds } from './program/duration.ts'
 
 /** A flag with a number. */
 export const number = custom<number>({

@@ -1,4 +1,7 @@
+// The functions of salt-ts, for the types of jobs. This has no effect at run time.
+/// <reference path="../../modules/_catalogue.ts" preserve="true" />
 /** `salt-ts/client`: publish jobs and run runners from a program on the master's host. */
+export { type UntypedName, untyped } from '../author/calls.ts'
 export { loadMasterConfig, type MasterConfig } from '../config/index.ts'
 export type { Event, Match, SubscribeOptions, Subscription } from '../events/index.ts'
 export type { JobState } from '../jobs/job-states.ts'
@@ -11,21 +14,24 @@ export {
 } from './functions/function-client.ts'
 export { RunnerClient } from './functions/runner-client.ts'
 export { WheelClient } from './functions/wheel-client.ts'
-export type {
-  BatchRun,
-  BatchSettings,
-  JobCounts,
-  MinionResult,
-  Plan,
-  PlannedCall,
-  PlannedGroup,
-  ProgressRow,
-  PublishedJob,
-  PublishRequest,
-  Refusal,
-  Run,
-  Stream,
-  Wave,
+export {
+  type AnyRequest,
+  type BatchRun,
+  type BatchSettings,
+  hasReturned,
+  type JobCounts,
+  type JobRequest,
+  type MinionResult,
+  type Plan,
+  type PlannedCall,
+  type PlannedGroup,
+  type ProgressRow,
+  type PublishedJob,
+  type PublishRequest,
+  type Refusal,
+  type Run,
+  type Stream,
+  type Wave,
 } from './local/contract.ts'
 export { LocalClient } from './local/local-client.ts'
 export type { MasterEvents } from './local/master-link.ts'

@@ -29,12 +29,12 @@ const families = [
 
 const single = new Set(
   `beacons_dirs cython_enable default_top disable_beacons disable_job_caches disable_pillars disable_renders
-  disable_states disable_tops discovery dummy_pub enable_fqdns_grains
+  disable_states disable_tops discovery dummy_pub
   enable_ssh_minions enforce_mine_cache env_order environment event_listen_queue
   event_listen_queue_max_seconds event_match_type event_publisher_niceness event_publisher_pub_hwm fire_event
   http_connect_timeout http_max_body http_request_timeout job_cache_dirs key_cache lock_saltenv log_forwarding_level log_fmt_jid
   log_rotate_backup_count log_rotate_max_bytes maintenance_niceness master_roots master_tops memcache_debug
-  memcache_expire_seconds memcache_full_cleanup memcache_max_items metadata_server_grains minion_pillar_cache
+  memcache_expire_seconds memcache_full_cleanup memcache_max_items minion_pillar_cache
   mworker_niceness mworker_queue_niceness on_demand_ext_pillar optimization_order pass_strict_fetch
   pillarenv_from_saltenv proxy pub_server_niceness python_pillar render_dirs req_server_niceness renderer
   renderer_blacklist renderer_whitelist return_config return_kwargs runner_timeout salt_event_pub_hwm saltversion

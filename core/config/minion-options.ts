@@ -208,6 +208,15 @@ export const minionOptions = {
   grains_refresh_every: later(count(0, 'Minutes between refreshes of the grains; 0: none.')),
   enable_gpu_grains: flag(true, 'Collect the grains gpus and num_gpus.'),
   enable_lspci: flag(true, 'Older name of enable_gpu_grains.'),
+  enable_fqdns_grains: flag(true, 'Look up the names of the addresses, for the grain fqdns.'),
+  iscsi_grains: flag(false, 'Collect the grain iscsi_iqn.'),
+  fibre_channel_grains: flag(false, 'Collect the grain fc_wwn.'),
+  nvme_grains: flag(false, 'Collect the grain nvme_nqn.'),
+  metadata_server_grains: flag(
+    false,
+    'Collect what the metadata server of the cloud knows about the machine.',
+  ),
+  grain_opts: flag(false, 'Add the configuration as the grain opts.'),
   grains_blacklist: list([], 'Grains not to collect.'),
   grains_deep_merge: flag(false, 'Merge nested grains of several sources instead of replacing them.'),
   mine_enabled: flag(

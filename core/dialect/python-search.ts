@@ -1,5 +1,5 @@
 /** Searches and replaces in whole texts with regular expressions of Python's dialect, as `re.search` and `re.subn` do. */
-import { createContext, Script } from 'node:vm'
+import { type Context, createContext, Script } from 'node:vm'
 import { invalidPatternError, translate } from './python-regexp-syntax.ts'
 
 const DEADLINE_MS = 10_000
@@ -9,6 +9,10 @@ export interface PythonSearch {
   found(text: string): boolean
   /** Whether the text begins with a match, as `re.match`. */
   begins(text: string): boolean
+  /** `found` of each of many texts, at once. */
+  foundIn(texts: readonly string[]): boolean[]
+  /** `begins` of each of many texts, at once. */
+  beginsIn(texts: readonly string[]): boolean[]
   /**
    * Replace the first `count` matches (0: all), as `re.subn`. In the replacement `\1`, `\g<name>` and escapes such as `\n` have
    * Python's meaning, unless it is `literal`.
@@ -28,13 +32,15 @@ export function pythonSearch(pattern: string, flags = ''): PythonSearch {
   const { expression, groups } = translate(flags === '' ? pattern : `(?${flags})${pattern}`, false)
   const once = expression.flags.replace('y', '')
   const anywhere = new RegExp(expression.source, once)
+  const begins = (text: string) => {
+    expression.lastIndex = 0
+    return expression.test(text)
+  }
   return {
     found: (text) => inTime(pattern, () => anywhere.test(text)),
-    begins: (text) =>
-      inTime(pattern, () => {
-        expression.lastIndex = 0
-        return expression.test(text)
-      }),
+    begins: (text) => inTime(pattern, () => begins(text)),
+    foundIn: (texts) => inTime(pattern, () => texts.map((text) => anywhere.test(text))),
+    beginsIn: (texts) => inTime(pattern, () => texts.map(begins)),
     replace(text, replacement, { count = 0, literal = false } = {}) {
       const fill = literal ? () => replacement : template(replacement, groups)
       const every = new RegExp(expression.source, `${once}g`)
@@ -100,15 +106,17 @@ function groupNumber(name: string, groups: readonly string[], replacement: strin
   throw invalidPatternError(replacement, `invalid group reference ${name} in the replacement`)
 }
 
+const box: Context & { run?: () => void } = createContext(Object.create(null))
+const runInBox = new Script('run()')
+
 /** Run a search, and interrupt it after {@link DEADLINE_MS}. */
 function inTime<T>(pattern: string, run: () => T): T {
-  const box: { run: () => void; result?: T } = Object.assign(Object.create(null), {
-    run: () => {
-      box.result = run()
-    },
-  })
+  let result: T | undefined
+  box.run = () => {
+    result = run()
+  }
   try {
-    new Script('run()').runInContext(createContext(box), { timeout: DEADLINE_MS })
+    runInBox.runInContext(box, { timeout: DEADLINE_MS })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
     throw invalidPatternError(
@@ -116,5 +124,5 @@ function inTime<T>(pattern: string, run: () => T): T {
       `it takes longer than ${DEADLINE_MS / 1000} s; write it without nested repetition`,
     )
   }
-  return box.result as T
+  return result as T
 }

@@ -37,12 +37,12 @@ function namedIn(entry: unknown): [name: string | undefined, options: unknown][]
 }
 
 /**
- * Return the checked options of an engine. @throws SaltError CONFIG_INVALID with the option that is unknown, missing or wrong.
+ * Return the checked options of an engine. Rejects with SaltError CONFIG_INVALID with the option that is unknown, missing or wrong.
  */
-export function engineOptions(
+export async function engineOptions(
   { options: params = {} }: EnginePlugin,
   { name, options: given }: EngineSpec,
-): Record<string, unknown> {
+): Promise<Record<string, unknown>> {
   const known = Object.keys(params)
   const unknown = Object.keys(given).find((key) => !known.includes(key))
   if (unknown !== undefined)

@@ -40,7 +40,7 @@ async function run(given: EngineStart): Promise<void> {
   let options: Record<string, unknown>
   try {
     plugin = await loader.plugin<EnginePlugin>(given.plugin)
-    options = engineOptions(plugin, given)
+    options = await engineOptions(plugin, given)
   } catch (error) {
     return end({ type: 'refused', reason: messageOf(error) })
   }

@@ -114,6 +114,11 @@ export class ReturnSpool {
     return free
   }
 
+  /** Read from now on what other processes have added until now, not what they had when this turn of the event loop first read. */
+  refresh(): void {
+    this.#store?.refresh()
+  }
+
   /** Return the entries that have not been acknowledged, oldest job first. */
   pending(): SpoolEntry[] {
     const store = this.#store
@@ -127,6 +132,7 @@ export class ReturnSpool {
 
   /** Return an entry that another process has added. */
   at(key: StoreKey): SpoolEntry {
+    this.refresh()
     return entryOf(this.#opened(), key)
   }
 

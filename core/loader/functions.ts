@@ -3,7 +3,8 @@ import { type Fn, isFn } from '../author/fn.ts'
 import { type Param, type Params, p } from '../author/params.ts'
 import { SaltError } from '../base/errors.ts'
 import { component } from '../log/component.ts'
-import { bind, nameOfKind, positionalNames } from './calls/bind.ts'
+import { bind, invalid, nameOfKind, positionalNames } from './calls/bind.ts'
+import { convertedValues } from './calls/converted-values.ts'
 import { hideSecrets } from './calls/masking-log.ts'
 import { collectRows, type RowSink } from './calls/rows.ts'
 import { type Check, makeCheck } from './calls/validate.ts'
@@ -15,6 +16,8 @@ export interface LoadedFunction {
   /** The name it was requested by: `test.ping`. */
   readonly name: string
   readonly params: Params
+  /** The declared result, if any. */
+  readonly returns?: Param<unknown, 'value'>
   /** The outputter that the module declares for it. */
   readonly outputter?: string
   /**
@@ -95,10 +98,11 @@ export function makeLoaded(
   const own = name.slice(name.indexOf('.') + 1)
   const outputter = outputterOf(outputters, own)
   let check: Check | undefined
-  const fitting = returns ? resultCheck(name, returns) : (result: unknown) => result
+  const fitting = returns ? resultCheck(name, returns) : async (result: unknown) => result
   return {
     name,
     params,
+    ...(returns && { returns }),
     ...(outputter !== undefined && { outputter }),
     bind: (args, kwargs, pub) => {
       check ??= makeCheck(params)
@@ -107,7 +111,8 @@ export function makeLoaded(
     run: async (args, context, rows) => {
       hideSecrets(context.log, args, params)
       const own = logName === undefined ? context : withLogOf(context, logName)
-      return fitting(await collectRows(await run(args, own), rows, context.signal))
+      const values = await convertedValues(args, params, (_, wrong) => invalid({ name }, wrong))
+      return fitting(await collectRows(await run(values, own), rows, context.signal))
     },
   }
 }
@@ -119,21 +124,22 @@ function withLogOf(context: Context, name: string): Context {
   return Object.defineProperties({} as Context, { ...Object.getOwnPropertyDescriptors(context), log })
 }
 
-/** Return a check that throws for a result that differs from the declared one. */
-function resultCheck(fun: string, returns: Param<unknown, 'value'>): (result: unknown) => unknown {
-  const check = makeCheck({ result: returns })
-  return (result) => {
+/** Return a check that rejects for a result that differs from the declared one. */
+function resultCheck(fun: string, returns: Param<unknown, 'value'>): (result: unknown) => Promise<unknown> {
+  const params = { result: returns }
+  const check = makeCheck(params)
+  const invalidResult = (wrong: string) =>
+    new SaltError('RESULT_INVALID', `The result of ${fun} is not what it declares in 'returns': ${wrong}`, {
+      fun,
+    })
+  return async (result) => {
     const missing = result === undefined || result === null
     if (missing && returns.optional) return result
-    const wrong = check({ result: result ?? null })
-    if (wrong === undefined) return result
-    throw new SaltError(
-      'RESULT_INVALID',
-      `The result of ${fun} is not what it declares in 'returns': ${wrong}`,
-      {
-        fun,
-      },
-    )
+    const values = { result: result ?? null }
+    const wrong = check(values)
+    if (wrong !== undefined) throw invalidResult(wrong)
+    await convertedValues(values, params, (_, wrong) => invalidResult(wrong))
+    return result
   }
 }
 

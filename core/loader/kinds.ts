@@ -1,4 +1,7 @@
-/** A kind of extension, and the places where its files are found. A new kind needs only a row in the table below. */
+/**
+ * A kind of extension, and the places where its files are found. A new kind needs a row in the table below, and a template of
+ * `salt-ts create`.
+ */
 export interface Kind {
   readonly name: KindName
   /** Longest time that a file may take to load, in milliseconds, if not the default. */

@@ -6,6 +6,7 @@ import { isBelow } from '../base/files/open-inside.ts'
 import { withTimeout } from '../base/with-timeout.ts'
 import { component } from '../log/component.ts'
 import { makeView } from './calls/view.ts'
+import type { Finding } from './check/rules.ts'
 import { type Description, describe } from './describe/describe.ts'
 import { describeByText } from './describe/describe-text.ts'
 import { type ExtensionFiles, openExtensionFiles } from './describe/extension-files.ts'
@@ -54,6 +55,8 @@ export interface Loader {
   pluginNames(): Promise<string[]>
   /** Load every file below a directory. Resolves with a map path → reason of those that fail. */
   broken(folder: string): Promise<ReadonlyMap<string, string>>
+  /** Load the files at these paths, and return what is wrong with them. */
+  check(paths: readonly string[]): Promise<readonly Finding[]>
   /** Whether a built-in file provides a function. No user's file is read. */
   isBuiltIn(name: string): Promise<boolean>
   /** List the users' files that replace built-in ones. */
@@ -148,7 +151,11 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
     const typed = (await catalog.files()).some((file) => !file.builtIn && /ts$/.test(file.path))
     if (typed) await loadTsx()
   }
-  const view: LoaderView = makeView({ get, reload, rescan }, catalog, of)
+  const check: Loader['check'] = async (paths) => {
+    const { checkFiles } = await import('./check/check-files.ts')
+    return checkFiles(catalog, ({ path }) => paths.includes(path))
+  }
+  const view: LoaderView = makeView({ get, reload, rescan, check }, catalog, of)
   return {
     get,
     params: (name) =>
@@ -163,6 +170,7 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
     },
     pluginNames: () => view.modules(),
     broken: (folder) => brokenFiles(catalog, folder),
+    check,
     isBuiltIn: (name) => catalog.isBuiltIn(splitName(name)[0]),
     overrides: async () =>
       overridesIn(kind, { files: await catalog.files(), hidden: await catalog.hidden() }),

@@ -57,5 +57,5 @@ async function prepared(
   const plugin = await loader.plugin<ReturnerPlugin>(name)
   const prefix = plugin.configKey ?? name
   const sources = { name, prefix, kwargs, config: alternative, places: [config, ...places] }
-  return { plugin, options: returnerOptions(plugin.options ?? {}, sources) }
+  return { plugin, options: await returnerOptions(plugin.options ?? {}, sources) }
 }

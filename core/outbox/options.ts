@@ -20,9 +20,12 @@ export interface OptionSources {
 /**
  * Return the options of a returner, in Salt's order of precedence: `--return_kwargs`, the profile that its option `profile`
  * names, `--return_config`, the configuration (`mysql.host` or `mysql: {host: …}`), defaults.
- * @throws SaltError CONFIG_INVALID with the key that is wrong, unknown or missing.
+ * Rejects with SaltError CONFIG_INVALID and the key that is wrong, unknown or missing.
  */
-export function returnerOptions(params: Params, sources: OptionSources): Record<string, unknown> {
+export async function returnerOptions(
+  params: Params,
+  sources: OptionSources,
+): Promise<Record<string, unknown>> {
   const { kwargs = {} } = sources
   refuseUnknown(kwargs, params, `--return_kwargs of the returner ${sources.name}`)
   const given: Record<string, unknown> = { ...kwargs }

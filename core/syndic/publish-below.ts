@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { untyped } from '../author/calls.ts'
 import type { Log } from '../author/context.ts'
 import { SaltError } from '../base/errors.ts'
 import { isRecord } from '../base/record.ts'
 import type { ReceivedPublication } from '../channel/subscription.ts'
-import type { LocalClient } from '../client/index.ts'
+import type { LocalClient, PublishRequest } from '../client/index.ts'
 
 export interface PublishBelowSettings {
   readonly client: Pick<LocalClient, 'runJob'>
@@ -40,12 +41,22 @@ export async function publishBelow(
   }
 }
 
-function requestOf({ job, words }: ReceivedPublication): Parameters<LocalClient['runJob']>[0] {
+function requestOf({ job, words }: ReceivedPublication): PublishRequest {
   const { jid, fun, arg, tgt, tgt_type, ret, delimiter, metadata, deliver_until } = job
   const left = deliver_until === undefined ? 0 : Math.floor(deliver_until - Date.now() / 1000)
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
   return {
-    ...{ jid, fun, arg, words, tgt, tgtType: tgt_type, ret, delimiter, check: false },
+    ...{
+      jid,
+      fun: typeof fun === 'string' ? untyped(fun) : fun.map(untyped),
+      arg,
+      words,
+      tgt,
+      tgtType: tgt_type,
+      ret,
+      delimiter,
+      check: false,
+    },
     ...(isRecord(metadata) && { metadata }),
     ...(text(job.ret_config) !== undefined && { retConfig: text(job.ret_config) as string }),
     ...{ retKwargs: job.ret_kwargs, moduleExecutors: job.module_executors, executorOpts: job.executor_opts },

@@ -33,6 +33,16 @@ export interface ClusterSetup {
   readonly master?: Options
 }
 
+/** Where a cluster has its files, how its parts are connected, and where its minions log. */
+export interface Wiring {
+  /** An empty folder, which the caller removes; default: a temporary one. */
+  readonly root?: string
+  /** With `zeromq`, programs find the master by `-c` and the folder of its configuration. */
+  readonly transport: 'memory' | 'zeromq'
+  /** Default: the lines are recorded, for the error of a minion that does not sign in. */
+  readonly minionLog?: Log
+}
+
 /** Longest time to wait until a minion has signed in. */
 const START_MS = 20_000
 
@@ -46,12 +56,15 @@ export interface ClusterParts {
 }
 
 /** Open all parts of a cluster, and register them with `disposer`. */
-export async function openParts(setup: ClusterSetup, disposer: Disposer): Promise<ClusterParts> {
-  const root = await mkdtemp(join(tmpdir(), 'salt-cluster-'))
-  disposer.defer(() => rm(root, { recursive: true, force: true }))
-  const transport = getTransport('memory')
+export async function openParts(
+  setup: ClusterSetup,
+  disposer: Disposer,
+  { root: given, transport: wire, minionLog }: Wiring = { transport: 'memory' },
+): Promise<ClusterParts> {
+  const root = given ?? (await temporaryRoot(disposer))
+  const transport = getTransport(wire)
   const requests = disposer.own(await serveRequests(transport, { host: '127.0.0.1', port: 0 }))
-  const config = masterConfig(root, requests.port, setup)
+  const config = await masterConfig(root, { transport: wire, ret_port: requests.port }, setup)
   const masterKey = await makeKeys(config)
   const aesKeys = new AesKeys(SymmetricKey.generate(), 0, systemClock)
   const bus = await openBus(config, disposer)
@@ -74,9 +87,15 @@ export async function openParts(setup: ClusterSetup, disposer: Disposer): Promis
   const runners = disposer.own(new RunnerClient({ config, log, user: currentUser(), stores }))
   const ports = { master: requests.port, publish: publisher.server.port }
   const options = (id: string): Options => ({ module_dirs: config.module_dirs, ...optionsOf(setup, id) })
-  const minions = disposer.own(new Minions({ root, transport: 'memory', ports, options }))
+  const minions = disposer.own(new Minions({ root, transport: wire, ports, options, log: minionLog }))
   await Promise.all(idsOf(setup).map((id) => startMinion(id, minions, bus)))
   return { config, client, minions, runners, stores, events: bus.events }
+}
+
+async function temporaryRoot(disposer: Disposer): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'salt-cluster-'))
+  disposer.defer(() => rm(root, { recursive: true, force: true }))
+  return root
 }
 
 /** The log of the master and the client, which is discarded. */
@@ -86,26 +105,27 @@ const idsOf = ({ minions }: ClusterSetup) => (isList(minions) ? minions : Object
 const optionsOf = ({ minions }: ClusterSetup, id: string) => (isList(minions) ? {} : minions[id])
 const isList = (value: ClusterSetup['minions']): value is readonly string[] => Array.isArray(value)
 
-function masterConfig(
+/** Write the master's configuration, also for programs, and load it. */
+async function masterConfig(
   root: string,
-  ret_port: number,
+  reached: { readonly transport: string; readonly ret_port: number },
   { moduleDirs = [], master = {} }: ClusterSetup,
-): MasterConfig {
-  const overrides = {
+): Promise<MasterConfig> {
+  const options = {
     root_dir: root,
     pki_dir: '/pki',
     cachedir: '/cache',
     sock_dir: '/run',
     user: currentUser(),
     interface: '127.0.0.1',
-    transport: 'memory',
-    ret_port,
     publish_port: 0,
+    ...reached,
     auto_accept: true,
     module_dirs: [...moduleDirs],
     ...master,
   }
-  return loadMasterConfig({ configDir: root, overrides }).config
+  await writeFile(join(root, 'master'), JSON.stringify(options), { mode: 0o600 })
+  return loadMasterConfig({ configDir: root }).config
 }
 
 async function makeKeys(config: MasterConfig): Promise<PrivateKey> {

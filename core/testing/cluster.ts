@@ -1,6 +1,7 @@
+import { type JobFunctions, type JobReturn, untyped } from '../author/calls.ts'
 import { Disposer } from '../base/disposer.ts'
 import { SaltError } from '../base/errors.ts'
-import type { LocalClient, MinionResult, PublishRequest } from '../client/index.ts'
+import { hasReturned, type JobRequest, type LocalClient, type MinionResult } from '../client/index.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { Event } from '../events/index.ts'
 import { type ClusterParts, type ClusterSetup, type Options, openParts } from './cluster-parts.ts'
@@ -52,15 +53,15 @@ export class Cluster {
     args: readonly unknown[] | Options = [],
   ): Promise<Record<string, unknown>> {
     const given = Array.isArray(args) ? { arg: args } : { kwarg: args as Options }
-    const results = await this.results({ tgt, fun, ...given })
+    const results = await this.results({ tgt, fun: untyped(fun), ...given })
     const failed = results.flatMap((result) => failureOf(result, fun))
     if (failed.length > 0) throw new SaltError('COMMAND_EXECUTION', failed.join('\n'))
     return Object.fromEntries(results.flatMap((r) => (r.state === 'returned' ? [[r.id, r.return]] : [])))
   }
 
   /** Run a job, and resolve with the result of each minion. */
-  async results(request: PublishRequest): Promise<MinionResult[]> {
-    const results: MinionResult[] = []
+  async results<const F extends JobFunctions>(request: JobRequest<F>): Promise<MinionResult<JobReturn<F>>[]> {
+    const results: MinionResult<JobReturn<F>>[] = []
     for await (const result of await this.client.cmdIter(request)) results.push(result)
     return results
   }
@@ -82,7 +83,7 @@ export class Cluster {
 }
 
 const failureOf = (result: MinionResult, fun: string): string[] => {
-  if (result.state !== 'returned') return [`${result.id} did not return: ${result.reason}`]
-  return result.success ? [] : [`${fun} failed on ${result.id}: ${show(result.return)}`]
+  if (!hasReturned(result)) return [`${result.id} did not return: ${result.reason}`]
+  return result.state === 'returned' ? [] : [`${fun} failed on ${result.id}: ${show(result.return)}`]
 }
 const show = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))

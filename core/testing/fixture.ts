@@ -1,9 +1,10 @@
 /** Recorded jobs as files: the function with its arguments, the minion, and the result. */
 import { deepStrictEqual } from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
+import type { FunctionName } from '../author/calls.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { MASK } from '../base/secret.ts'
-import type { LocalClient, PublishRequest } from '../client/index.ts'
+import { type AnyRequest, hasReturned, type JobRequest, type LocalClient } from '../client/index.ts'
 import { createMasterServices, type MasterStores } from '../client/services/master-services.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { splitArguments } from '../loader/index.ts'
@@ -26,15 +27,15 @@ export interface JobFixture {
 }
 
 /** Run a job and record it, one fixture for each minion that returned. */
-export async function recordRun(
+export async function recordRun<const F extends FunctionName>(
   client: Pick<LocalClient, 'cmdIter'>,
-  request: PublishRequest & { readonly fun: string },
+  request: JobRequest<F>,
 ): Promise<JobFixture[]> {
-  const { fun, arg = [], kwarg = {} } = request
+  const { fun, arg = [], kwarg = {} }: AnyRequest & { readonly fun: string } = request
   const { args, kwargs } = splitArguments(arg)
   const fixtures: JobFixture[] = []
   for await (const result of await client.cmdIter(request)) {
-    if (result.state !== 'returned') continue
+    if (!hasReturned(result)) continue
     const { id, jid, retcode, success } = result
     fixtures.push({
       fun,

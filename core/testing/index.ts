@@ -1,3 +1,5 @@
+// The functions of salt-ts, for the types of jobs. This has no effect at run time.
+/// <reference path="../../modules/_catalogue.ts" preserve="true" />
 /** `salt-ts/testing`: the API for tests of extensions. */
 
 export { Cluster } from './cluster.ts'
@@ -15,4 +17,4 @@ export {
 export { openReturner } from './open-returner.ts'
 export { fakeLog, type LogLine } from './recording-log.ts'
 export { type RunResult, type RunSettings, run } from './run.ts'
-export type { FiredEvent } from './services.ts'
+export type { FakeMaster, FiredEvent } from './services.ts'

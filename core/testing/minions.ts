@@ -15,6 +15,8 @@ export interface MinionsSettings {
   readonly ports: { readonly master: number; readonly publish: number }
   /** Returns the configuration options of a minion. */
   options(id: string): Readonly<Record<string, unknown>>
+  /** The log of all minions, whose lines are then not recorded. */
+  readonly log?: Log | undefined
 }
 
 /** Minions in this process, with their jobs. */
@@ -35,7 +37,9 @@ export class Minions {
   async start(id: string): Promise<void> {
     const config = this.#config(id)
     await mkdir(config.root_dir, { recursive: true, mode: 0o700 })
-    const minion = await openMinion(config, this.#logOf(id), () => getTransport(this.#settings.transport))
+    const minion = await openMinion(config, this.#settings.log ?? this.#logOf(id), () =>
+      getTransport(this.#settings.transport),
+    )
     this.#running.set(id, minion)
     minion.run().catch(() => {})
   }

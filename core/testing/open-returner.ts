@@ -19,7 +19,7 @@ export async function openReturner<P extends Params>(
 ): Promise<Returner> {
   const name = plugin.configKey ?? 'tested'
   const { log = fakeLog().log } = facts
-  const checked = returnerOptions(plugin.options, { name, prefix: name, kwargs: options, places: [] })
+  const checked = await returnerOptions(plugin.options, { name, prefix: name, kwargs: options, places: [] })
   const made = await plugin.create({
     log,
     opts: {},

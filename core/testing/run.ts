@@ -8,7 +8,7 @@ import { openMatch } from '../targets/open-match.ts'
 import { retcodeOf } from '../wire/return.ts'
 import { createFakeLoader, type Fakes, loadedAs, type RecordedCall } from './fakes.ts'
 import { fakeLog, type LogLine } from './recording-log.ts'
-import { type FiredEvent, fakeMaster, fakeMinion } from './services.ts'
+import { type FakeMaster, type FiredEvent, fakeMaster, fakeMinion } from './services.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -32,7 +32,7 @@ export interface RunSettings {
   readonly signal?: AbortSignal
   readonly minion?: Partial<MinionServices>
   /** Makes the function a runner, with `context.master` and without `context.minion`. */
-  readonly master?: Partial<MasterServices>
+  readonly master?: FakeMaster
   /** Directories with further modules, for calls that are `real`. */
   readonly moduleDirs?: readonly string[]
   /** The name of the function in messages. */

@@ -1,7 +1,13 @@
 /**
  * Replacements for the services of the minion and the master of a tested function. They do nothing, but record events.
  */
-import type { MasterServices, MinionServices } from '../author/context.ts'
+import type {
+  MasterServices,
+  MinionServices,
+  RunRequest,
+  RunResult,
+  StoredReturn,
+} from '../author/context.ts'
 import type { FileClient } from '../author/files.ts'
 import type {
   AccessAdmin,
@@ -48,11 +54,39 @@ export function fakeMinion(fire: Fire, given: Partial<MinionServices>): MinionSe
   }
 }
 
-export function fakeMaster(fire: Fire, given: Partial<MasterServices>): MasterServices {
+/** Services of a master's host in a test. Results of `run` need no `state`: without `missing` they have returned. */
+export type FakeMaster = Omit<Partial<MasterServices>, 'run'> & {
+  run?(request: FakeRequest): AsyncIterable<FakeResult>
+}
+type FakeRequest = RunRequest & {
+  readonly fun: string | readonly string[]
+  readonly arg?: readonly unknown[]
+  readonly kwarg?: Readonly<Record<string, unknown>> | undefined
+}
+type FakeResult = Omit<StoredReturn, 'state'> & {
+  readonly state?: RunResult['state']
+  readonly missing?: string | undefined
+}
+
+function fakeRun(run: FakeMaster['run']): MasterServices['run'] {
+  async function* results(request: FakeRequest): AsyncGenerator<RunResult> {
+    if (!run)
+      throw missing(
+        `master.run({ fun: '${String(request.fun)}' })`,
+        'master: { async *run(request) { yield … } }',
+      )
+    for await (const { state, ...result } of run(request))
+      yield {
+        ...result,
+        state: state ?? (result.missing === undefined ? 'returned' : 'missing'),
+      } as RunResult
+  }
+  return results as MasterServices['run']
+}
+
+export function fakeMaster(fire: Fire, { run, ...given }: FakeMaster): MasterServices {
   return {
-    run: ({ fun }) => {
-      throw missing(`master.run({ fun: '${fun}' })`, 'master: { async *run(request) { yield … } }')
-    },
+    run: fakeRun(run),
     fire: async (tag, data) => fire({ bus: 'master', tag, data }),
     async *events() {},
     jobs: {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Context, SaltInvocationError } from 'salt-ts'
 import { runProgram } from '../_program/run.ts'
 import { findRow } from './database.ts'
-import { rootOption } from './usermod.ts'
+import { rootOption } from './root-option.ts'
 import { findUser } from './users.ts'
 
 type Root = string | undefined

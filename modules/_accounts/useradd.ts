@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Context } from 'salt-ts'
 import { runProgram } from '../_program/run.ts'
 import { findGroup } from './groups.ts'
-import { rootOption } from './usermod.ts'
+import { rootOption } from './root-option.ts'
 
 export interface NewUser {
   readonly name: string

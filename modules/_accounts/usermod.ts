@@ -1,12 +1,8 @@
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { runProgram } from '../_program/run.ts'
 import { findGroup } from './groups.ts'
+import { type Root, rootOption } from './root-option.ts'
 import { findUser, GECOS, type GecosKey, gecosField, listGroups, parseGecos, type User } from './users.ts'
-
-type Root = string | undefined
-
-/** Options of shadow's programs to work below another root. */
-export const rootOption = (root: Root): string[] => (root === undefined ? [] : ['-R', root])
 
 /** Names of groups, which people also write as `wheel,audio`. */
 export const namesOf = (names: string | readonly string[]): string[] =>

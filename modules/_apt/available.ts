@@ -2,6 +2,7 @@ import { CommandExecutionError, type Context } from 'salt-ts'
 import type { Versions } from '../_pkg/changes.ts'
 import { compareDebVersions } from '../_pkg/deb-version.ts'
 import { append } from '../_pkg/group.ts'
+import { packageName } from '../_pkg/names.ts'
 import { aptGet, readApt } from './command.ts'
 import { listVersions } from './installed.ts'
 
@@ -29,7 +30,7 @@ export async function latestVersions(
 
 async function candidateOf(name: string, fromrepo: string | undefined, context: Context): Promise<string> {
   const release = fromrepo ? ['-o', `APT::Default-Release=${fromrepo}`] : []
-  const { stdout } = await readApt(['apt-cache', '-q', 'policy', name, ...release], context)
+  const { stdout } = await readApt(['apt-cache', '-q', 'policy', packageName(name), ...release], context)
   const candidate = /^\s*Candidate:\s+(\S+)/m.exec(stdout)?.[1] ?? ''
   return candidate.toLowerCase() === '(none)' ? '' : candidate
 }
@@ -57,8 +58,9 @@ export async function listAvailable(
   names: readonly string[],
   context: Context,
 ): Promise<Record<string, string[]>> {
-  const words = names.length > 0 ? ['apt-cache', 'show', ...names] : ['apt-cache', 'dump']
-  const { stdout } = await readApt(words, context, { ignore_retcode: true })
+  const words: readonly [string, ...string[]] =
+    names.length > 0 ? ['apt-cache', 'show', ...names.map(packageName)] : ['apt-cache', 'dump']
+  const { stdout } = await readApt(words, context, { ignoreRetcode: true })
   const available: Record<string, string[]> = {}
   let name = ''
   for (const line of stdout.split('\n')) {
@@ -69,13 +71,14 @@ export async function listAvailable(
   return available
 }
 
-/** Return what `apt-cache show` has on packages, by name and version. `only` are keys in lower case; none for all. */
+/** Return what `apt-cache show` has on packages, by name and version. `filter` are keys, or texts of keys with commas; none for all. */
 export async function showPackages(
   names: readonly string[],
-  only: readonly string[],
+  filter: readonly string[],
   context: Context,
 ): Promise<Record<string, Record<string, Record<string, string>>>> {
-  const { stdout } = await readApt(['apt-cache', 'show', ...names], context)
+  const only = filter.flatMap((keys) => keys.toLowerCase().split(',')).map((key) => key.trim())
+  const { stdout } = await readApt(['apt-cache', 'show', ...names.map(packageName)], context)
   const shown: Record<string, Record<string, Record<string, string>>> = {}
   for (const paragraph of stdout.split(/\n\s*\n/)) {
     const { Package: name, Version: version, ...rest } = fieldsOf(paragraph)

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CommandExecutionError, type Context } from 'salt-ts'
+import { packageName } from '../_pkg/names.ts'
 import { field, readApt } from './command.ts'
 
 export type PackageInfo = Record<string, string>
@@ -34,7 +35,10 @@ export async function packageInfos(
   failhard: boolean,
   context: Context,
 ): Promise<Record<string, PackageInfo>> {
-  const { retcode, stdout, stderr } = await readApt(['dpkg-query', '-W', `-f=${FORMAT}`, ...names], context)
+  const { retcode, stdout, stderr } = await readApt(
+    ['dpkg-query', '-W', `-f=${FORMAT}`, ...names.map(packageName)],
+    context,
+  )
   if (retcode !== 0) {
     if (failhard) throw new CommandExecutionError(`Error getting packages information: ${stderr}`)
     return {}
@@ -51,6 +55,29 @@ export async function packageInfos(
   }
   return infos
 }
+
+/** Names that all package modules use, by that of dpkg. The status is left out, since all are installed. */
+const COMMON: Readonly<Record<string, string | undefined>> = {
+  package: 'name',
+  origin: 'vendor',
+  section: 'group',
+  maintainer: 'packager',
+  homepage: 'url',
+}
+
+/** Return what the database of dpkg has on installed packages, under the names that all package modules use. */
+export async function installedInfos(
+  names: readonly string[],
+  failhard: boolean,
+  context: Context,
+): Promise<Record<string, PackageInfo>> {
+  const infos = Object.entries(await packageInfos(names, failhard, context))
+  const installed = infos.filter(([, { status = 'ii' }]) => status[1] === 'i')
+  return Object.fromEntries(installed.map(([name, info]) => [name, withCommonNames(info)]))
+}
+
+const withCommonNames = ({ status: _, ...info }: PackageInfo): PackageInfo =>
+  Object.fromEntries(Object.entries(info).map(([key, value]) => [COMMON[key] ?? key, value]))
 
 async function withDates(name: string, info: PackageInfo): Promise<PackageInfo> {
   const installed = await installTime(name)
@@ -98,7 +125,10 @@ export async function installedVersions(
   context: Context,
 ): Promise<Record<string, string> | string> {
   const format = `-f=${['db:Status-Status', 'binary:Package', 'Version'].map(field).join('\t')}\n`
-  const { retcode, stdout, stderr } = await readApt(['dpkg-query', format, '-W', ...names], context)
+  const { retcode, stdout, stderr } = await readApt(
+    ['dpkg-query', format, '-W', ...names.map(packageName)],
+    context,
+  )
   if (retcode !== 0) {
     context.log.error(TEXT_ERROR + stderr)
     return TEXT_ERROR + stderr
@@ -113,6 +143,6 @@ export async function installedVersions(
 
 /** Find the package that owns a path, or ''. */
 export async function ownerOf(path: string, context: Context): Promise<string> {
-  const { stdout } = await readApt(['dpkg', '-S', path], context)
+  const { stdout } = await readApt(['dpkg', '-S', '--', path], context)
   return stdout.split(':')[0] ?? ''
 }

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
+import { type Downloaded, listPackageFiles } from '../_pkg/downloaded.ts'
 import { readApt } from './command.ts'
 import { nameWithArch } from './installed.ts'
 
@@ -25,3 +26,7 @@ export async function fileInfo(path: string, context: Context): Promise<DebFile>
   const { name = '', version = '', arch = '' } = found
   return { name: nameWithArch(name, arch, context.grains), version, arch }
 }
+
+/** List the package files below a folder, by name and version. */
+export const listDownloaded = (folder: string, context: Context): Promise<Downloaded> =>
+  listPackageFiles(folder, '.deb', (path) => fileInfo(path, context))

@@ -18,17 +18,33 @@ export async function installKey(given: KeySource, signedby: string, context: Co
       "missing 'signedby' option when apt-key is missing: name the key's file in the definition, as in deb [signed-by=/etc/apt/keyrings/NAME.gpg] …",
     )
   }
-  const key = given.key_text === undefined ? await fetched(given, context) : Buffer.from(given.key_text)
-  const isText = signedby.endsWith('.asc')
-  await replaceFile(signedby, isText ? key : binaryKey(key, signedby))
+  if (!/\.(gpg|asc)$/.test(signedby)) {
+    throw new SaltInvocationError(
+      `signed-by=${signedby} is not a file of keys, whose name ends with .gpg or .asc, as in /etc/apt/keyrings/NAME.gpg`,
+    )
+  }
+  const { key_text } = given
+  await storeKey(
+    signedby,
+    key_text === undefined ? { file: await fetched(given, context) } : { text: key_text },
+  )
 }
 
-async function fetched({ key_url = '', saltenv }: KeySource, context: Context): Promise<Buffer> {
+/** Store a key in a file, in the form in which apt reads it from there: as text if the name ends with .asc. */
+export async function storeKey(
+  path: string,
+  given: { readonly file: string } | { readonly text: string },
+): Promise<void> {
+  const key = 'file' in given ? await readFile(given.file) : Buffer.from(given.text)
+  await replaceFile(path, path.endsWith('.asc') ? key : binaryKey(key, path))
+}
+
+async function fetched({ key_url = '', saltenv }: KeySource, context: Context): Promise<string> {
   const path = isAbsolute(key_url) ? key_url : await context.call('cp.cache_file', { path: key_url, saltenv })
   if (typeof path !== 'string' || path === '') {
     throw new CommandExecutionError(`Error: file not found: ${key_url}`)
   }
-  return readFile(path)
+  return path
 }
 
 /** Return a key as apt reads it from files that do not end with .asc: not as text. */

@@ -3,8 +3,6 @@ import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-t
 import { installKey, type KeySource } from './keys.ts'
 import {
   formatSource,
-  listRepos,
-  listStanzas,
   optionsOf,
   parseSource,
   type Repo,
@@ -16,6 +14,7 @@ import {
   sourcePaths,
   writeLines,
 } from './sources.ts'
+import { fieldsOf, isolated, readStanzas, reposOf, stanzaOf, withFields, writeStanzas } from './stanzas.ts'
 
 /** What to change of a repository. */
 export interface RepoChanges extends KeySource {
@@ -25,6 +24,15 @@ export interface RepoChanges extends KeySource {
   readonly file?: string | undefined
   readonly disabled?: boolean | undefined
   readonly enabled?: boolean | undefined
+}
+
+/** List the repositories of all files. */
+export async function listRepos(context: Context): Promise<Repo[]> {
+  const paths = await sourcePaths(context)
+  const lines = (await readLines(paths)).flatMap(({ file, text, source }) =>
+    source ? [repoOf(file, text.trim(), source)] : [],
+  )
+  return [...lines, ...(await readStanzas(paths)).flatMap(reposOf)]
 }
 
 /** Find a repository by its whole definition: the first with its type, URI and suite, and one of its components. */
@@ -38,26 +46,53 @@ export async function findRepo(definition: string, context: Context): Promise<Re
 export async function deleteRepo(definition: string, context: Context): Promise<string> {
   const wanted = definitionOf(definition, context)
   const paths = await sourcePaths(context)
-  const lines = await readLines(paths)
-  const changed = new Set<string>()
-  const kept = lines.flatMap((line) => {
-    if (!line.source || !isDeleted(line.source, wanted)) return [line]
-    changed.add(line.file)
-    const comps = line.source.comps.filter((comp) => !wanted.comps.includes(comp))
-    return comps.length > 0 ? [lineOf(line.file, { ...line.source, comps })] : []
-  })
-  if (changed.size === 0) await refuseStanza(wanted, paths)
-  if (changed.size === 0)
+  const files = [...(await deleteLines(wanted, paths)), ...(await deleteStanzas(wanted, paths))]
+  if (files.length === 0)
     throw new CommandExecutionError(`Repo ${definition} doesn't exist in the sources.list(s)`)
-  const removed = await writeLines(changed, withoutEmptyFiles(kept, changed), paths)
-  return [...changed]
-    .map((file) =>
-      removed.includes(file)
+  return files
+    .map(({ file, isRemoved }) =>
+      isRemoved
         ? `File ${file} containing repo '${definition}' has been removed.`
         : `Repo '${definition}' has been removed from ${file}.\n`,
     )
     .join('')
 }
+
+interface Changed {
+  readonly file: string
+  readonly isRemoved: boolean
+}
+
+const changedFiles = (files: Iterable<string>, removed: readonly string[]): Changed[] =>
+  [...files].map((file) => ({ file, isRemoved: removed.includes(file) }))
+
+async function deleteLines(wanted: Source, paths: SourcePaths): Promise<Changed[]> {
+  const lines = await readLines(paths)
+  const changed = new Set<string>()
+  const kept = lines.flatMap((line) => {
+    if (!line.source || !isDeleted(repoOf(line.file, line.text, line.source), wanted)) return [line]
+    changed.add(line.file)
+    const comps = remaining(line.source.comps, wanted)
+    return comps.length > 0 ? [lineOf(line.file, { ...line.source, comps })] : []
+  })
+  return changedFiles(changed, await writeLines(changed, withoutEmptyFiles(kept, changed), paths))
+}
+
+async function deleteStanzas(wanted: Source, paths: SourcePaths): Promise<Changed[]> {
+  const changed = new Set<string>()
+  const kept = (await readStanzas(paths)).flatMap((stanza) => {
+    const repo = reposOf(stanza).find((one) => isDeleted(one, wanted))
+    if (!repo) return [stanza]
+    changed.add(stanza.file)
+    const { own, rest } = isolated(stanza, repo)
+    const comps = remaining(repo.comps, wanted)
+    return comps.length > 0 ? [withFields(own, { Components: comps.join(' ') }), ...rest] : rest
+  })
+  return changedFiles(changed, await writeStanzas(changed, kept))
+}
+
+const remaining = (comps: readonly string[], wanted: Source): string[] =>
+  comps.filter((comp) => !wanted.comps.includes(comp))
 
 /** Change a repository, or add it. Returns its definition → what it is now. */
 export async function changeRepo(
@@ -65,22 +100,67 @@ export async function changeRepo(
   changes: RepoChanges,
   context: Context,
 ): Promise<Record<string, Omit<Repo, 'dist'>>> {
+  refuseLines({ ...changes, key_text: undefined })
   const wanted = definitionOf(definition, context)
   const paths = await sourcePaths(context)
   const { signedby } = optionsOf(wanted)
   await installKey(changes, signedby, context)
+  const { dist: _, ...repo } =
+    (await changeStanza(wanted, changes, paths)) ?? (await changeLine(wanted, changes, paths))
+  return { [definition]: repo }
+}
+
+async function changeLine(wanted: Source, changes: RepoChanges, paths: SourcePaths): Promise<Repo> {
   const lines = await readLines(paths)
-  const at = lines.findIndex(({ source }) => source !== undefined && isChanged(source, wanted, changes))
+  const at = lines.findIndex(
+    ({ file, text, source }) =>
+      source !== undefined && isChanged(repoOf(file, text, source), wanted, changes),
+  )
   const found = lines[at]
-  if (!found) await refuseStanza(wanted, paths)
   const file = fileFor(changes.file ?? found?.file, paths)
   const changed = lineOf(file, changedSource(wanted, found?.source, changes))
   const rest = lines.filter((_, index) => index !== at)
   const position = found?.file === file ? at : rest.length
   const now = rest.toSpliced(position, 0, changed)
   await writeLines(new Set([file, ...(found ? [found.file] : [])]), now, paths)
-  const { dist: _, ...repo } = repoOf(file, `${changed.text}\n`, changed.source)
-  return { [definition]: repo }
+  return repoOf(file, `${changed.text}\n`, changed.source)
+}
+
+/** Change a repository that a stanza has, or add it to a file of stanzas. Undefined if it is a matter of lines. */
+async function changeStanza(
+  wanted: Source,
+  changes: RepoChanges,
+  paths: SourcePaths,
+): Promise<Repo | undefined> {
+  const stanzas = await readStanzas(paths)
+  const repos = stanzas.map((stanza) => reposOf(stanza).find((one) => isChanged(one, wanted, changes)))
+  const at = repos.findIndex((repo) => repo !== undefined)
+  const file = changes.file === undefined ? stanzas[at]?.file : fileFor(changes.file, paths)
+  if (!file?.endsWith('.sources') || (at < 0 && (await hasLine(wanted, changes, paths)))) return undefined
+  const [stanza, repo] = [stanzas[at], repos[at]]
+  if (!stanza || !repo) {
+    const added = stanzaOf(file, changedSource(wanted, undefined, changes))
+    await writeStanzas([file], [...stanzas, added])
+    return reposOf(added)[0]
+  }
+  const { own, rest } = isolated(stanza, repo)
+  const source = changedSource(wanted, { ...wanted, disabled: repo.disabled }, changes)
+  const changed = { ...withFields(own, fieldsOf(source)), file }
+  await writeStanzas(new Set([stanza.file, file]), stanzas.toSpliced(at, 1, changed, ...rest))
+  return reposOf(changed)[0]
+}
+
+const hasLine = async (wanted: Source, changes: RepoChanges, paths: SourcePaths): Promise<boolean> =>
+  (await readLines(paths)).some(
+    ({ file, text, source }) =>
+      source !== undefined && isChanged(repoOf(file, text, source), wanted, changes),
+  )
+
+/** Refuse values that would be further lines of a file of sources. */
+function refuseLines(changes: object): void {
+  for (const [name, value] of Object.entries(changes))
+    if (/[\r\n]/.test([value].flat().join()))
+      throw new SaltInvocationError(`${name} must not have a line break`)
 }
 
 function definitionOf(definition: string, { grains }: Context): Source {
@@ -107,21 +187,21 @@ const isSame = (one: Pick<Source, 'type' | 'uri' | 'dist'>, other: Source): bool
 const sharesComponent = (comps: readonly string[], wanted: readonly string[]): boolean =>
   wanted.length === 0 || wanted.some((comp) => comps.includes(comp))
 
-const isDeleted = (source: Source, wanted: Source): boolean =>
-  isSame(source, wanted) &&
-  optionsOf(source).architectures.join() === optionsOf(wanted).architectures.join() &&
-  (source.comps.length === 0
+const isDeleted = (repo: Repo, wanted: Source): boolean =>
+  isSame(repo, wanted) &&
+  repo.architectures.join() === optionsOf(wanted).architectures.join() &&
+  (repo.comps.length === 0
     ? wanted.comps.length === 0
-    : wanted.comps.some((comp) => source.comps.includes(comp)))
+    : wanted.comps.some((comp) => repo.comps.includes(comp)))
 
-function isChanged(source: Source, wanted: Source, { comps, architectures }: RepoChanges): boolean {
-  if (!isSame(source, wanted)) return false
+function isChanged(repo: Repo, wanted: Source, { comps, architectures }: RepoChanges): boolean {
+  if (!isSame(repo, wanted)) return false
   const all = [...wanted.comps, ...listOf(comps)]
   const given = architectures === undefined ? optionsOf(wanted).architectures : listOf(architectures)
   return (
-    source.comps.length === 0 ||
-    all.some((comp) => source.comps.includes(comp)) ||
-    given.join() !== optionsOf(source).architectures.join()
+    repo.comps.length === 0 ||
+    all.some((comp) => repo.comps.includes(comp)) ||
+    given.join() !== repo.architectures.join()
   )
 }
 
@@ -150,8 +230,10 @@ const listOf = (given = ''): string[] =>
 function fileFor(file: string | undefined, { list, parts }: SourcePaths): string {
   if (file === undefined) return list
   const path = isAbsolute(file) ? file : join(parts, file)
-  if (path.endsWith('.list')) return path
-  throw new SaltInvocationError(`apt does not read the file ${path}: its name has to end with .list`)
+  if (/\.(list|sources)$/.test(path)) return path
+  throw new SaltInvocationError(
+    `apt does not read the file ${path}: its name has to end with .list, or .sources for the deb822 format`,
+  )
 }
 
 const lineOf = (file: string, source: Source): SourceLine & { source: Source } => ({
@@ -164,12 +246,4 @@ const lineOf = (file: string, source: Source): SourceLine & { source: Source } =
 function withoutEmptyFiles(lines: readonly SourceLine[], changed: ReadonlySet<string>): SourceLine[] {
   const used = new Set(lines.filter(({ source }) => source).map(({ file }) => file))
   return lines.filter(({ file }) => used.has(file) || !changed.has(file) || file.endsWith('/sources.list'))
-}
-
-async function refuseStanza(wanted: Source, paths: SourcePaths): Promise<void> {
-  const repo = (await listStanzas(paths)).find((one) => isSame(one, wanted))
-  if (!repo) return
-  throw new CommandExecutionError(
-    `The repository is defined in ${repo.file}, in the deb822 format, which this function does not change; edit or remove that file instead`,
-  )
 }

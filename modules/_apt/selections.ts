@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { append } from '../_pkg/group.ts'
+import { packageName } from '../_pkg/names.ts'
 import { changeWithApt, readApt } from './command.ts'
 
 /** Packages by state: install, hold, deinstall or purge. */
@@ -10,12 +12,21 @@ const STATES = ['install', 'hold', 'deinstall', 'purge']
 
 /** List the selections of dpkg for a pattern. */
 export async function readSelections(pattern: string | undefined, context: Context): Promise<Selections> {
-  const { stdout } = await readApt(['dpkg', '--get-selections', pattern || '*'], context)
+  const { stdout } = await readApt(['dpkg', '--get-selections', packageName(pattern || '*')], context)
   return parseSelections(stdout)
 }
 
+/** Read selections from a file, which may be on the file server. */
+export async function fetchSelections(path: string, saltenv: string, context: Context): Promise<Selections> {
+  const cached = await context.call('cp.cache_file', { path, saltenv })
+  if (typeof cached === 'string' && cached !== '') return parseSelections(await readFile(cached, 'utf8'))
+  throw new CommandExecutionError(
+    `The file ${path} could not be fetched; check that it exists in saltenv '${saltenv}'`,
+  )
+}
+
 /** Parse lines of a name and a state. */
-export function parseSelections(text: string): Selections {
+function parseSelections(text: string): Selections {
   const selections: Selections = {}
   for (const line of text.split('\n')) {
     const [name, state] = line.trim().split(/\s+/)
@@ -31,6 +42,7 @@ export async function writeSelections(
   context: Context,
 ): Promise<SelectionChanges> {
   const bad = Object.keys(wanted).filter((state) => !STATES.includes(state))
+  for (const name of Object.values(wanted).flat()) packageName(name)
   if (bad.length > 0) throw new SaltInvocationError(`Invalid state(s): ${bad.join(', ')}`)
   if (context.opts.test === true) return {}
   if (clear) await clearSelections(context)
@@ -44,7 +56,7 @@ export async function writeSelections(
     for (const name of [names].flat()) {
       if (states.get(name) === state) continue
       const stdin = `${name} ${state}`
-      const { retcode } = await changeWithApt(['dpkg', '--set-selections'], context, { stdin })
+      const { retcode } = await changeWithApt(['dpkg', '--set-selections'], context, { input: stdin })
       if (retcode === 0) changes[name] = { old: states.get(name) ?? null, new: state }
       else context.log.error(`failed to set state ${state} for package ${name}`)
     }

@@ -46,7 +46,14 @@ export interface SourcePaths {
 
 /** Ask apt for the places of its sources. */
 export async function sourcePaths(context: Context): Promise<SourcePaths> {
-  const words = ['apt-config', 'shell', 'LIST', 'Dir::Etc::sourcelist/f', 'PARTS', 'Dir::Etc::sourceparts/d']
+  const words = [
+    'apt-config',
+    'shell',
+    'LIST',
+    'Dir::Etc::sourcelist/f',
+    'PARTS',
+    'Dir::Etc::sourceparts/d',
+  ] as const
   const { stdout } = await readApt(words, context)
   const value = (name: string) => new RegExp(`^${name}='(.*?)/?'$`, 'm').exec(stdout)?.[1]
   return {
@@ -59,27 +66,11 @@ export async function sourcePaths(context: Context): Promise<SourcePaths> {
 export async function readLines(paths: SourcePaths): Promise<SourceLine[]> {
   const files = [paths.list, ...(await filesIn(paths.parts, '.list'))]
   const lines = await Promise.all(
-    files.map(async (file) => ((await read(file)) ?? '').split('\n').map((text) => ({ file, text }))),
+    files.map(async (file) => ((await readFileOf(file)) ?? '').split('\n').map((text) => ({ file, text }))),
   )
   return lines
     .flatMap((found) => (found.at(-1)?.text === '' ? found.slice(0, -1) : found))
     .map((line) => ({ ...line, ...sourceOf(line.text) }))
-}
-
-/** List the repositories of all files, those in the deb822 format too. */
-export async function listRepos(context: Context): Promise<Repo[]> {
-  const paths = await sourcePaths(context)
-  const lines = (await readLines(paths)).flatMap(({ file, text, source }) =>
-    source ? [repoOf(file, text.trim(), source)] : [],
-  )
-  return [...lines, ...(await listStanzas(paths))]
-}
-
-/** List the repositories in files of the deb822 format (sources.list(5)). */
-export async function listStanzas(paths: SourcePaths): Promise<Repo[]> {
-  const files = await filesIn(paths.parts, '.sources')
-  const repos = await Promise.all(files.map(async (file) => stanzasOf((await read(file)) ?? '', file)))
-  return repos.flat()
 }
 
 export function repoOf(file: string, line: string, source: Source): Repo {
@@ -146,34 +137,10 @@ export async function writeLines(
   return removed
 }
 
-// A field of several lines continues with blanks; a key can be written out in one.
-function stanzasOf(text: string, file: string): Repo[] {
-  const plain = text.replace(/^#.*\n?/gm, '')
-  return plain.split(/\n\s*\n/).flatMap((stanza) => {
-    const fields = new Map(
-      [...stanza.matchAll(/^([\w-]+):[ \t]*(.*(?:\n[ \t].*)*)/gm)].map(([, key = '', value = '']) => [
-        key.toLowerCase(),
-        value.trim(),
-      ]),
-    )
-    const list = (key: string) => wordsOf(fields.get(key) ?? '')
-    const repo = {
-      file,
-      comps: list('components'),
-      disabled: /^(no|false|0|off)$/i.test(fields.get('enabled') ?? ''),
-      line: stanza.trim(),
-      architectures: list('architectures'),
-      signedby: fields.get('signed-by') ?? '',
-    }
-    return list('types').flatMap((type) =>
-      list('uris').flatMap((uri) => list('suites').map((dist) => ({ ...repo, type, uri, dist }))),
-    )
-  })
-}
+export const wordsOf = (text: string): string[] => text.split(/\s+/).filter(Boolean)
 
-const wordsOf = (text: string): string[] => text.split(/\s+/).filter(Boolean)
-
-async function filesIn(folder: string, ending: string): Promise<string[]> {
+/** List the files of a folder whose names have an ending, sorted. */
+export async function filesIn(folder: string, ending: string): Promise<string[]> {
   const exists = await stat(folder).catch(() => undefined)
   const names = exists ? await readdir(folder) : []
   return names
@@ -182,7 +149,8 @@ async function filesIn(folder: string, ending: string): Promise<string[]> {
     .map((name) => join(folder, name))
 }
 
-async function read(file: string): Promise<string | undefined> {
+/** Read a file of sources; undefined if there is none. */
+export async function readFileOf(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined
     throw new CommandExecutionError(`The file of sources ${file} cannot be read: ${cause.code}`)

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { CommandExecutionError, type Context } from 'salt-ts'
 import { linesOf } from '../_cmd/lines.ts'
 import { runArchiver } from './program.ts'
@@ -27,6 +27,26 @@ export async function cacheArchive(name: string, source: Source, { call }: Conte
   if (typeof cached === 'string' && cached !== '') return cached
   throw new CommandExecutionError(`Failed to cache ${name}`)
 }
+
+/** Add where the archive is on this host to an error about it, so that somebody can look at it. */
+export async function located<T>(path: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (cause) {
+    if (!(cause instanceof CommandExecutionError)) throw cause
+    const text = `${cause.message.replace(/\.$/, '')}. Additional info follows:\n\narchive location:\n    ${path}`
+    throw new CommandExecutionError(text, { cause: cause.cause })
+  }
+}
+
+/** Refuse an archive that does not exist, as Python does. */
+export async function requireFile(path: string, before = ''): Promise<void> {
+  if (await stat(path).catch(() => undefined)) return
+  throw new CommandExecutionError(`${before}${missingFile(path)}`)
+}
+
+/** Python's words for a file that does not exist. */
+export const missingFile = (path: string): string => `[Errno 2] No such file or directory: '${path}'`
 
 const endings: readonly [RegExp, Format][] = [
   [/\.(tar|tar\.gz|tgz|tar\.bz2|tbz2?|tar\.xz|txz|tar\.lzma|tlz|tar\.zst)$/i, 'tar'],
@@ -63,7 +83,15 @@ async function tarContents(
 ): Promise<Contents> {
   const ask = async (...more: string[]) => {
     const decompress = options ? [`--use-compress-program=${options}`] : []
-    const words = ['tar', '--list', '--quoting-style=escape', ...more, ...decompress, '--file', cached]
+    const words = [
+      'tar',
+      '--list',
+      '--quoting-style=escape',
+      ...more,
+      ...decompress,
+      '--file',
+      cached,
+    ] as const
     const { retcode, stdout } = await runArchiver(words, { throws: true }, context)
     if (retcode !== 0) throw new CommandExecutionError(`Unable to list contents of ${name}: ${stdout}`)
     return linesOf(stdout)

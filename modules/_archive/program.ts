@@ -1,35 +1,37 @@
 import { CommandNotFoundError, type Context, SaltInvocationError } from 'salt-ts'
 import { which } from '../_cmd/which.ts'
+import { homeFolder, type Outcome, type ProgramOptions, runProgram } from '../_program/run.ts'
 
-export interface How {
-  readonly cwd?: string | undefined
-  readonly runas?: string | undefined
-  readonly stdin?: string
+type How = Pick<ProgramOptions, 'cwd' | 'runas' | 'input' | 'env'> & {
   /** Whether the caller throws after a failure, so that the return code of the job is not to be set. */
   readonly throws?: boolean
-  /** Whether the arguments are secret. */
-  readonly quiet?: boolean
 }
 
-/** Run an archiver with a list of words, stderr merged into stdout. A failure sets the return code of the job. */
+/**
+ * Run an archiver with a list of words, by default in the home of the user, stderr merged into stdout. A failure sets the return code
+ * of the job.
+ */
 export async function runArchiver(
-  words: readonly string[],
-  { cwd, runas, stdin, throws = false, quiet }: How,
+  words: readonly [string, ...string[]],
+  { cwd, throws = false, ...how }: How,
   context: Context,
-) {
-  const [program = ''] = words
+): Promise<Outcome> {
+  const [program] = words
   if ((await which(program)) === null)
     throw new CommandNotFoundError(`The '${program}' binary was not found in $PATH.`)
-  return context.call('cmd.run_all', {
-    cmd: [...words],
-    redirect_stderr: true,
-    python_shell: false,
-    ignore_retcode: throws,
-    output_loglevel: quiet ? 'quiet' : 'debug',
-    ...(cwd !== undefined && { cwd }),
-    ...(runas !== undefined && { runas }),
-    ...(stdin !== undefined && { stdin, stdin_raw_newlines: true }),
+  return runProgram(words, context, {
+    ...how,
+    cwd: cwd ?? (await homeFolder(how.runas)),
+    merged: true,
+    ignoreRetcode: throws,
   })
+}
+
+/**
+ * Return the environment from which unzip takes a password. Everybody on the host sees its arguments, and nobody else its environment.
+ */
+export function unzipEnv(password: string | undefined): Record<string, string> {
+  return password === undefined ? {} : { UNZIP: `-P "${password.replaceAll(/["\\]/g, '\\$&')}"` }
 }
 
 export function refuseTemplate(template: string | undefined): void {

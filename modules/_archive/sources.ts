@@ -1,13 +1,22 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SaltInvocationError } from 'salt-ts'
 import { fnmatch } from '#internal'
 
-/** Parse paths, a list or comma-separated text, and expand shell patterns in them, below `cwd` if they are relative. */
+/**
+ * Parse paths, a list or comma-separated text, and expand shell patterns in them, below `cwd` if they are relative. None of
+ * them begins with a dash: whoever may write to a folder may also give a file there the name of an option.
+ */
 export async function expandSources(given: unknown, cwd = '.'): Promise<string[]> {
-  const sources = namesOf(given)
-  return (
-    await Promise.all(sources.map((source) => (isPattern(source) ? glob(source, cwd) : [source])))
-  ).flat()
+  const sources = namesOf(given).map(asPath)
+  const found = await Promise.all(sources.map((source) => (isPattern(source) ? glob(source, cwd) : [source])))
+  return found.flat().map((path) => (path.startsWith('-') ? `./${path}` : path))
+}
+
+/** Refuse a path that would be an option of the program. @throws SaltInvocationError */
+export function asPath(path: string): string {
+  if (!path.startsWith('-')) return path
+  throw new SaltInvocationError(`'${path}' would be an option; if it is a file, write './${path}'`)
 }
 
 /** Parse names that users write as a list, or as comma-separated text. */

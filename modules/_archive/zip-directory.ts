@@ -1,5 +1,7 @@
 /** The directory at the end of a ZIP file. */
+import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { CommandExecutionError } from 'salt-ts'
 
 export interface ZipMember {
   /** With `/` at the end for a folder. */
@@ -19,13 +21,21 @@ const LOCATOR_SIZE = 20
 const TYPE = 0o170000
 const FOLDER = 0o040000
 const LINK = 0o120000
+/** Bytes of a directory with some hundred thousand members. */
+const LARGEST_DIRECTORY = 64 * 1024 * 1024
 
 /** Read the members of a ZIP file. Undefined if it is no ZIP file. */
 export async function readZipDirectory(path: string): Promise<ZipMember[] | undefined> {
-  const file = await open(path)
+  // A FIFO in its place must not let the job wait for ever.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
-    const place = await findDirectory(file, (await file.stat()).size)
+    const found = await file.stat()
+    const place = found.isFile() ? await findDirectory(file, found.size) : undefined
     if (!place) return undefined
+    if (place.size > LARGEST_DIRECTORY)
+      throw new CommandExecutionError(
+        `${path} says that its directory has ${place.size} bytes; that is too large`,
+      )
     return membersOf(await readAt(file, place.offset, place.size), place.count)
   } finally {
     await file.close()
@@ -65,7 +75,9 @@ async function largeDirectory(
   length: number,
 ): Promise<Place | undefined> {
   if (at < 0 || tail.readUInt32LE(at) !== LOCATOR_64) return undefined
-  const end = await readAt(file, Number(tail.readBigUInt64LE(at + 8)), 56)
+  const start = Number(tail.readBigUInt64LE(at + 8))
+  if (start > length) return undefined
+  const end = await readAt(file, start, 56)
   if (end.length < 56 || end.readUInt32LE(0) !== END_64) return undefined
   const [count, size, offset] = [32, 40, 48].map((from) => Number(end.readBigUInt64LE(from))) as [
     number,

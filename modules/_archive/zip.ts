@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, readdir, rename, rm, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
-import { runArchiver } from './program.ts'
-import { expandSources } from './sources.ts'
+import { missingFile } from './list.ts'
+import { runArchiver, unzipEnv } from './program.ts'
+import { asPath, expandSources } from './sources.ts'
 import { readZipDirectory } from './zip-directory.ts'
 
 /**
@@ -21,7 +23,11 @@ export async function makeZip(
   if (cwd === undefined && paths.some((path) => !isAbsolute(path)))
     throw new SaltInvocationError("Relative paths require the 'cwd' parameter")
   const root = cwd ?? '/'
-  const names = (await Promise.all(paths.map((path) => namesBelow(resolve(root, path), root)))).flat()
+  const found = (await Promise.all(paths.map((path) => namesBelow(resolve(root, path), root)))).flat()
+  // zip takes one name a line: the rest of such a name would be another file, of the choice of whoever planted it.
+  const names = found.filter((name) => !/[\r\n]/.test(name))
+  if (names.length < found.length)
+    context.log.warn(`${found.length - names.length} files are not packed: their names have line breaks`)
   if (names.length === 0)
     throw new CommandExecutionError(`Exception encountered creating zipfile: none of the sources exists`)
   const target = resolve(root, file)
@@ -29,7 +35,7 @@ export async function makeZip(
   try {
     const { retcode, stdout } = await runArchiver(
       ['zip', '-q', fresh, '-@'],
-      { cwd: root, runas, throws: true, stdin: `${names.join('\n')}\n` },
+      { cwd: root, runas, throws: true, input: `${names.join('\n')}\n` },
       context,
     )
     if (retcode !== 0) throw new CommandExecutionError(`Exception encountered creating zipfile: ${stdout}`)
@@ -80,18 +86,19 @@ export async function unpackZip(
   how: Unpacking,
   context: Context,
 ): Promise<string[]> {
-  const members = await readZipDirectory(file).catch((cause: Error) => {
-    throw new CommandExecutionError(`Exception encountered unpacking zipfile: ${cause.message}`)
+  const members = await readZipDirectory(file).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === 'ENOENT' ? missingFile(file) : cause.message
+    throw new CommandExecutionError(`Exception encountered unpacking zipfile: ${reason}`)
   })
   if (!members)
     throw new CommandExecutionError('Exception encountered unpacking zipfile: File is not a zip file')
   const names = members.map(({ name }) => name).filter((name) => !how.excludes.includes(name))
-  const words = [
-    ...['unzip', '-o', '-q', ...(how.password === undefined ? [] : ['-P', how.password])],
-    ...[file, '-d', dest, ...(how.excludes.length > 0 ? ['-x', ...how.excludes.map(literal)] : [])],
-  ]
-  const quiet = how.password !== undefined
-  const { retcode, stdout } = await runArchiver(words, { runas: how.runas, throws: true, quiet }, context)
+  const left = how.excludes.length > 0 ? ['-x', ...how.excludes.map(literal)] : []
+  const { retcode, stdout } = await runArchiver(
+    ['unzip', '-o', '-q', asPath(file), '-d', asPath(dest), ...left],
+    { runas: how.runas, throws: true, env: unzipEnv(how.password) },
+    context,
+  )
   if (retcode !== 0) throw new CommandExecutionError(`Exception encountered unpacking zipfile: ${stdout}`)
   if (!how.extract_perms) await resetModes(dest, names)
   return names
@@ -100,11 +107,23 @@ export async function unpackZip(
 /** Return a pattern of unzip that matches only this name. */
 const literal = (name: string): string => name.replaceAll(/[\\*?[]/g, '\\$&')
 
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+
+/** Give what was unpacked the modes of new files. Names in an archive may lead out of the folder, also by links in it. */
 async function resetModes(dest: string, names: readonly string[]): Promise<void> {
-  const umask = process.umask()
-  for (const name of names) {
-    const path = join(dest, name)
-    const found = await stat(path).catch(() => undefined)
-    if (found) await chmod(path, (found.isDirectory() ? 0o777 : 0o666) & ~umask)
+  const root = await realpath(dest)
+  for (const name of names) await resetMode(join(dest, name), root)
+}
+
+async function resetMode(path: string, root: string): Promise<void> {
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined)
+  if (!file) return
+  try {
+    const found = await file.stat()
+    const isInside = (await readlink(`/proc/self/fd/${file.fd}`)).startsWith(`${root}/`)
+    if (!isInside || !(found.isDirectory() || (found.isFile() && found.nlink === 1))) return
+    await file.chmod((found.isDirectory() ? 0o777 : 0o666) & ~process.umask())
+  } finally {
+    await file.close()
   }
 }

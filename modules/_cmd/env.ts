@@ -1,5 +1,6 @@
-import { jsonText, type Log, SaltInvocationError } from 'salt-ts'
+import { type Context, jsonText, type Log, SaltInvocationError } from 'salt-ts'
 import { floatText } from '#internal'
+import { jobEnvironment } from '../_environ/job-environment.ts'
 import type { Options } from './params.ts'
 
 export type Env = Record<string, string>
@@ -10,14 +11,14 @@ const LOCALE = [
 ].flatMap((names) => names.split(' '))
 
 /**
- * Build the environment of a command. Later sources override earlier ones: the minion's environment (unless
+ * Build the environment of a command. Later sources override earlier ones: the job's environment (unless
  * `clean_env`), the C locale (with `reset_system_locale`), the user's login environment, `env`. `USER` and `HOME` are
  * always those of the login.
  */
-export function buildEnv(options: Options, login: Env, log: Log): Env {
-  const given = parseEnv(options.env, log)
+export function buildEnv(options: Options, login: Env, context: Context): Env {
+  const given = parseEnv(options.env, context.log)
   const locale = options.reset_system_locale ? Object.fromEntries(LOCALE.map((name) => [name, 'C'])) : {}
-  const own = options.clean_env ? {} : withoutNotifySocket(process.env)
+  const own = options.clean_env ? {} : withoutNotifySocket(jobEnvironment(context))
   const env: Env = { ...own, ...locale, ...login, ...given }
   for (const name of ['USER', 'HOME']) if (login[name] !== undefined) env[name] = login[name]
   if (options.prepend_path) env.PATH = [options.prepend_path, env.PATH].filter(Boolean).join(':')
@@ -62,8 +63,8 @@ function textOf(value: unknown): string {
   return typeof value === 'object' ? jsonText(value) : String(value)
 }
 
-// systemd's readiness socket belongs to the minion, not to the programs it starts.
-function withoutNotifySocket(env: NodeJS.ProcessEnv): Env {
+/** Leave out systemd's readiness socket, which belongs to the minion, not to the programs it starts. */
+export function withoutNotifySocket(env: NodeJS.ProcessEnv): Env {
   const { NOTIFY_SOCKET: _, ...rest } = env
   return rest as Env
 }

@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { isAbsolute } from 'node:path'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { fnmatch } from '#internal'
+import { isPlain } from '../_values/template.ts'
 import { checkEncoding } from './decode.ts'
 import { buildEnv } from './env.ts'
 import { identify, loginEnv } from './login.ts'
@@ -19,15 +20,15 @@ export async function planCommand(
   context: Context,
   merged: boolean,
 ): Promise<ProcessPlan> {
-  refuseUnsupported(options)
+  refuseUnsupported(command, options)
   checkPermitted(command, context)
   checkEncoding(options.output_encoding)
   const shell = await shellFor(command, options, context)
-  const runas = options.runas ?? (context.context.get('runas') as string | undefined)
-  const identity = await identify(runas, options.group, context.log)
+  const runas = options.runas || (context.context.get('runas') as string | undefined)
+  const identity = await identify(runas, options.group || undefined, context.log)
   const cwd = await workingDirectory(options.cwd, identity.user?.home)
   const login = identity.user ? await loginEnv(identity.user, shell ?? defaultShell(), context) : {}
-  const env = buildEnv(options, login, context.log)
+  const env = buildEnv(options, login, context)
   const words = shell === undefined ? wordsOf(command) : [shell, '-c', String(command)]
   const label = labelOf(command)
   if (shell === undefined) await checkProgram(words, env.PATH, cwd, label)
@@ -47,8 +48,9 @@ function labelOf(command: CommandLine): string {
   return words.find((word) => !/^\w+=/.test(word)) ?? ''
 }
 
-function refuseUnsupported(options: Options): void {
-  if (options.template !== undefined) {
+function refuseUnsupported(command: CommandLine, { template, ...options }: Options): void {
+  const isRendered = template === 'jinja' && [command].flat().every((word) => isPlain(String(word)))
+  if (template && !isRendered) {
     throw new SaltInvocationError(
       'template is not supported: this minion has no template engine; pass the rendered command',
     )
@@ -101,7 +103,8 @@ async function warnOfUnlisted(shell: string, { log }: Context): Promise<void> {
   )
 }
 
-async function workingDirectory(cwd: string | undefined, home = homedir()): Promise<string> {
+/** Return the directory in which a command runs: `cwd`, or the home directory if that can be read. */
+export async function workingDirectory(cwd: string | undefined, home = homedir()): Promise<string> {
   if (!cwd) {
     return access(home, constants.R_OK).then(
       () => home,

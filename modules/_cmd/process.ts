@@ -5,6 +5,7 @@ import { CommandExecutionError } from 'salt-ts'
 import type { Identity } from './login.ts'
 import { type Collected, openStdio, type Stdio } from './stdio.ts'
 import { killTree, terminateTree } from './tree.ts'
+import { veiled } from './veil.ts'
 
 /** Everything that is needed to start a command. */
 export interface ProcessPlan {
@@ -73,14 +74,15 @@ async function start(plan: ProcessPlan, stdio: Stdio): Promise<ChildProcess> {
   }
 }
 
-// Puts helpers in front of the command: setpriv changes the user, a fixed shell line does what spawn cannot (umask,
-// 2>&1).
-function launchWords(plan: ProcessPlan, joined: boolean): string[] {
+// Puts helpers in front of the command: setpriv changes the user, a fixed shell line does what spawn cannot (the
+// variables of another user, umask, 2>&1).
+function launchWords(plan: ProcessPlan, joined: boolean, unveil: string): string[] {
   const settings = [
+    ...(unveil ? [unveil] : []),
     ...(plan.umask ? ['umask "$1"; shift'] : []),
     `exec "$@"${plan.merged && !joined ? ' 2>&1' : ''}`,
   ]
-  const needsShell = plan.umask !== undefined || (plan.merged && !joined)
+  const needsShell = settings.length > 1 || (plan.merged && !joined)
   const wrapped = needsShell
     ? ['/bin/sh', '-c', settings.join('; '), 'sh', ...(plan.umask ? [plan.umask] : []), ...plan.words]
     : plan.words
@@ -88,9 +90,10 @@ function launchWords(plan: ProcessPlan, joined: boolean): string[] {
 }
 
 async function launch(plan: ProcessPlan, joined: boolean, how: SpawnOptions): Promise<ChildProcess> {
-  const [file = '', ...args] = launchWords(plan, joined)
+  const { env, unveil } = plan.identity.prefix.length > 0 ? veiled(plan.env) : { env: plan.env, unveil: '' }
+  const [file = '', ...args] = launchWords(plan, joined, unveil)
   try {
-    const child = spawn(file, args, { cwd: plan.cwd, env: plan.env, ...plan.identity.spawn, ...how })
+    const child = spawn(file, args, { cwd: plan.cwd, env, ...plan.identity.spawn, ...how })
     await once(child, 'spawn')
     return child
   } catch (cause) {

@@ -34,7 +34,10 @@ export async function shellInfo(shell: string): Promise<Record<string, unknown>>
   const path = await which(probe.words[0])
   const line = probe.words.join(' ')
   if (path === null)
-    return { error: `Unable to run command '${line}' Reason: not in the PATH`, installed: false }
+    return {
+      error: `Unable to run command '${line}' Reason: [Errno 2] No such file or directory: '${probe.words[0]}'`,
+      installed: false,
+    }
   const printed = await output(path, probe.words.slice(1))
   if (printed === undefined)
     return { error: `Unable to run command '${line}' Reason: Timed out.`, installed: false }

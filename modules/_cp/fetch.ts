@@ -1,7 +1,8 @@
-import { mkdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CommandExecutionError, type Context } from 'salt-ts'
+import { readWhole } from '../_file/reading.ts'
 import { hasDigest, readDigest } from './digest.ts'
 import { download, readUrl, withoutPassword } from './http.ts'
 import { environment, externalCopy, requireServerPath, type ServerPath, serverPath } from './places.ts'
@@ -108,7 +109,7 @@ const localPath = (url: string): string => (url.startsWith('file:///') ? fileURL
 
 /** Read a file: a string if it is valid UTF-8, else bytes. */
 export async function contentOf(path: string): Promise<string | Buffer> {
-  return textIfPossible(await readFile(path))
+  return textIfPossible(await readWhole(path))
 }
 
 function textIfPossible(content: Buffer): string | Buffer {

@@ -4,7 +4,6 @@ import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, get as overHttp } from 'node:http'
 import { get as overHttps } from 'node:https'
 import { dirname, join } from 'node:path'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { CommandExecutionError } from 'salt-ts'
 
@@ -18,6 +17,8 @@ export interface HttpOptions {
 const MAX_REDIRECTS = 10
 /** Time without data after which a request fails. */
 const IDLE_TIMEOUT_MS = 60_000
+/** What a return can hold. */
+const MOST_CONTENT = 100 * 1024 * 1024
 
 /**
  * Send a GET request and follow redirects to http and https. User and password go only to the origin they were given
@@ -60,10 +61,19 @@ function request(
   })
 }
 
-/** Read the content of a URL. @throws CommandExecutionError */
-export async function readUrl(url: string, options: HttpOptions): Promise<Buffer> {
+/** Read the content of a URL, of at most as many bytes. @throws CommandExecutionError */
+export async function readUrl(url: string, options: HttpOptions, most = MOST_CONTENT): Promise<Buffer> {
   const answer = await answered(url, options)
-  return Buffer.concat(await Readable.from(answer).toArray().catch(failWith(url)))
+  const parts: Buffer[] = []
+  let size = 0
+  await pipeline(answer, async (pieces: AsyncIterable<Buffer>) => {
+    for await (const piece of pieces) {
+      size += piece.length
+      if (size > most) throw new Error(`it has more than ${most} bytes; fetch it into a file`)
+      parts.push(piece)
+    }
+  }).catch(failWith(url))
+  return Buffer.concat(parts)
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Context } from 'salt-ts'
+import { type Context, SaltInvocationError } from 'salt-ts'
 import { findUser } from '../_accounts/users.ts'
 import { type Outcome, runProgram } from '../_program/run.ts'
 import { parseTab, renderTab, type Tab } from './tab.ts'
@@ -33,8 +33,11 @@ export async function changeCrontab(
 }
 
 /** Replace the crontab of a user by a file. */
-export const writeCrontab = (user: string, path: string, context: Context): Promise<Outcome> =>
-  crontab(user, [path], context)
+export function writeCrontab(user: string, path: string, context: Context): Promise<Outcome> {
+  if (path.startsWith('-'))
+    throw new SaltInvocationError(`'${path}' would be an option of crontab; name a file, such as './${path}'`)
+  return crontab(user, [path], context)
+}
 
 // A minion that is not root can only work on the crontab of its own user.
 async function crontab(

@@ -91,6 +91,15 @@ function daysOf(month: string): number {
   return ['1', '3', '5', '7', '8', '10', '12'].includes(month) ? 31 : 28
 }
 
+/** Refuse texts that would be more than one word of a line, and move what follows to other fields. @throws SaltInvocationError */
+export function checkWords(texts: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(texts)) {
+    if (text === '' || /[\s\0]/.test(text)) {
+      throw new SaltInvocationError(`${name} must be one word without spaces, not ${JSON.stringify(text)}`)
+    }
+  }
+}
+
 /** Refuse texts that would become several lines of a crontab. @throws SaltInvocationError */
 export function checkLines(texts: Readonly<Record<string, string | undefined>>): void {
   for (const [name, text] of Object.entries(texts)) {

@@ -1,8 +1,11 @@
 /** Copies of files that `backup: minion` keeps below the minion's cache, by the path of the file and the time. */
-import { chmod, chown, copyFile, mkdir, readdir, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { basename, dirname, join, normalize } from 'node:path'
 import type { Context } from 'salt-ts'
 import { errorText, expandHome, statOf } from './paths.ts'
+import { type Place, withPlace } from './place.ts'
+import { withFile } from './reading.ts'
+import { copyInto } from './text.ts'
 
 type Backup = {
   readonly 'Backup Time': string
@@ -15,7 +18,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const STAMP = /^(\w{3})_(\w{3})_(\d{2})_(\d{2}:\d{2}:\d{2})_(\d{6})_(\d{4})$/
 
 const folderFor = (path: string, { opts }: Context): string =>
-  join(String(opts.cachedir), 'file_backup', dirname(path))
+  join(String(opts.cachedir), 'file_backup', normalize(`/${dirname(path)}`))
 
 function stampOf(time: Date): string {
   const two = (value: number) => String(value).padStart(2, '0')
@@ -24,14 +27,13 @@ function stampOf(time: Date): string {
   return `${DAYS[time.getDay()]}_${MONTHS[time.getMonth()]}_${two(time.getDate())}_${clock}_${micros}_${time.getFullYear()}`
 }
 
-/** Keep a copy of a file as `backup: minion` does. */
-async function keepBackup(path: string, context: Context): Promise<void> {
-  const { uid, gid, mode } = await stat(path)
+/** Keep a copy of a file as `backup: minion` does. Below the cache nobody else may write. */
+export async function keepBackup({ path, file }: Place, context: Context): Promise<void> {
+  if (!file) return
   const copy = join(folderFor(path, context), `${basename(path)}_${stampOf(new Date())}`)
-  await mkdir(dirname(copy), { recursive: true })
-  await copyFile(path, copy)
-  await chown(copy, uid, gid)
-  await chmod(copy, mode & 0o7777)
+  await mkdir(dirname(copy), { recursive: true, mode: 0o700 })
+  const kept: Place = { path: copy, at: copy, folder: file.stats, file }
+  await withFile(file.at, (source) => copyInto(kept, source), { path })
 }
 
 /** List the backups of a file, the newest first, by number. */
@@ -102,8 +104,12 @@ export async function restore(given: string, id: unknown, context: Context) {
   if ('comment' in choice) return { result: false, comment: choice.comment }
   const { Location } = choice.backup
   try {
-    if (await statOf(path)) await keepBackup(path, context)
-    await copyFile(Location, path)
+    await withPlace(path, async (place) => {
+      await keepBackup(place, context)
+      await withFile(Location, (source, { uid, gid, mode }) =>
+        copyInto(place, source, place.file ? {} : { exact: { uid, gid, mode: mode & 0o7777 } }),
+      )
+    })
     return { result: true, comment: `Successfully restored ${Location} to ${path}` }
   } catch (error) {
     return { result: false, comment: `Unable to restore ${Location} to ${path}: ${errorText(error)}` }

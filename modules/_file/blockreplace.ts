@@ -1,8 +1,8 @@
 import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
-import { pythonSearch } from '#internal'
 import { unifiedDiff } from './diff.ts'
-import { exists, expandHome } from './paths.ts'
-import { keepCopy, readEditable, writeContent } from './text.ts'
+import { expandHome } from './paths.ts'
+import { searchFor } from './patterns.ts'
+import { editText, keepCopy, writeContent } from './text.ts'
 
 export interface BlockOptions {
   readonly marker_start: string
@@ -22,16 +22,21 @@ export interface BlockOptions {
 export async function replaceBlock(given: string, options: BlockOptions): Promise<string | boolean> {
   refuseSeveralPlaces(options)
   const path = await expandHome(given)
-  if (!(await exists(path))) throw new SaltInvocationError(`File not found: ${path}`)
-  const { text, encoding } = await readEditable(path)
-  const before = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
-  const after = withBlock(before, options)
-  const diff = unifiedDiff(before, after)
-  if (diff !== '' && !options.dry_run) {
-    if (options.backup !== false) await keepCopy(path, `${path}${options.backup}`)
-    await writeContent(path, after.join(''), { encoding })
-  }
-  return options.show_changes ? diff : diff !== ''
+  const missing = new SaltInvocationError(`File not found: ${path}`)
+  return editText(
+    path,
+    async ({ place, text, encoding }) => {
+      const before = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+      const after = withBlock(before, options)
+      const diff = unifiedDiff(before, after)
+      if (diff !== '' && !options.dry_run) {
+        if (options.backup !== false) await keepCopy(place, options.backup)
+        await writeContent(place, after.join(''), { encoding })
+      }
+      return options.show_changes ? diff : diff !== ''
+    },
+    { missing },
+  )
 }
 
 function refuseSeveralPlaces(options: BlockOptions): void {
@@ -51,14 +56,9 @@ function withBlock(lines: readonly string[], options: BlockOptions): string[] {
   if (options.prepend_if_not_found) return [...block, ...lines]
   if (options.append_if_not_found) return [...ended(lines, lineEnd), ...block]
   const pattern = options.insert_before_match || options.insert_after_match
-  const at = pattern ? lines.findIndex(matcher(pattern)) : -1
+  const at = pattern ? searchFor(pattern).foundIn(lines).indexOf(true) : -1
   if (at < 0) throw new CommandExecutionError('Cannot edit marked block. Markers were not found in file.')
   return lines.toSpliced(options.insert_after_match ? at + 1 : at, 0, ...block)
-}
-
-function matcher(pattern: string): (line: string) => boolean {
-  const search = pythonSearch(pattern)
-  return (line) => search.found(line)
 }
 
 const ended = (lines: readonly string[], lineEnd: string): string[] =>

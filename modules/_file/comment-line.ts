@@ -1,9 +1,9 @@
 import { SaltInvocationError } from 'salt-ts'
-import { pythonSearch } from '#internal'
 import { unifiedDiff } from './diff.ts'
-import { expandHome, isFile } from './paths.ts'
+import { expandHome } from './paths.ts'
+import { searchFor } from './patterns.ts'
 import { realPath } from './stats.ts'
-import { keepCopy, readEditable, writeContent } from './text.ts'
+import { editText, keepCopy, writeContent } from './text.ts'
 
 /** Comment or uncomment the lines that a pattern matches; returns the diff of these lines, or false without a match. */
 export async function commentLines(
@@ -11,18 +11,24 @@ export async function commentLines(
   pattern: string,
   { char, comment, backup }: { char: string; comment: boolean; backup: string | false },
 ): Promise<string | false> {
-  const path = await realPath(await expandHome(given))
-  if (!(await isFile(path))) throw new SaltInvocationError(`File not found: ${path}`)
-  const { text, encoding } = await readEditable(path)
-  const search = pythonSearch(comment ? toComment(pattern) : toUncomment(pattern, char))
-  const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
-  const matched = lines.filter((line) => search.begins(line))
-  if (matched.length === 0) return false
-  const change = (line: string) => (comment ? char + line : withoutLeading(line, char))
-  if (backup) await keepCopy(path, `${path}${backup}`)
-  const changed = lines.map((line) => (search.begins(line) ? change(line) : line))
-  await writeContent(path, changed.join(''), { encoding })
-  return unifiedDiff(matched, matched.map(change))
+  const path = await expandHome(given)
+  const missing = new SaltInvocationError(`File not found: ${await realPath(path)}`)
+  return editText(
+    path,
+    async ({ place, text, encoding }) => {
+      const search = searchFor(comment ? toComment(pattern) : toUncomment(pattern, char))
+      const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+      const matched = search.beginsIn(lines)
+      if (!matched.includes(true)) return false
+      const change = (line: string) => (comment ? char + line : withoutLeading(line, char))
+      const changed = lines.map((line, at) => (matched[at] ? change(line) : line))
+      if (backup) await keepCopy(place, backup)
+      await writeContent(place, changed.join(''), { encoding })
+      const only = (rows: readonly string[]) => rows.filter((_, at) => matched[at])
+      return unifiedDiff(only(lines), only(changed))
+    },
+    { missing },
+  )
 }
 
 const core = (pattern: string): string => `(${pattern.replace(/^\^+/, '').replace(/\$+$/, '')})`

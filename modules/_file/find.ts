@@ -1,15 +1,23 @@
 import type { Stats } from 'node:fs'
-import { lstat, readdir, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { pythonSearch } from '#internal'
+import type { Context } from 'salt-ts'
+import { splitWords } from '../_cmd/split.ts'
+import { runProgram } from '../_program/run.ts'
 import { digest } from './hashes.ts'
 import { groupName, userName } from './owners.ts'
-import { glob } from './paths.ts'
-import { modeText } from './stats.ts'
-import { readText } from './text.ts'
+import { glob, lstatOf, statOf } from './paths.ts'
+import { searchFor } from './patterns.ts'
+import { withPlace } from './place.ts'
+import { anyWindow } from './reading.ts'
+import { entriesOf, removeTree } from './tree.ts'
 
 interface Found {
+  /** The name for operations, in an open folder. */
+  readonly at: string
   readonly path: string
+  /** Of the file itself. */
+  readonly own: Stats
+  /** Of what a link leads to, if anything. */
   readonly facts: Stats
 }
 type Test = (found: Found) => boolean | Promise<boolean>
@@ -22,20 +30,27 @@ class InvalidOption extends Error {}
 export async function findFiles(
   pattern: string,
   options: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
+  context: Context,
 ) {
+  const { signal } = context
   try {
-    const search = plan(options)
+    const search = plan(options, context)
     const rows: unknown[] = []
-    for (const start of await glob(pattern)) await walk(start, 0, search, rows, signal)
-    return rows.toSorted(byText)
+    for (const start of await glob(pattern)) await begin(start, search, rows, signal)
+    return rows.toSorted(byValue)
   } catch (error) {
     if (error instanceof InvalidOption) return `error: ${error.message}`
     throw error
   }
 }
 
-const byText = (one: unknown, other: unknown): number => (String(one) < String(other) ? -1 : 1)
+/** Order texts and numbers, and rows by their first cell that differs. */
+function byValue(one: unknown, other: unknown): number {
+  if (!Array.isArray(one) || !Array.isArray(other))
+    return Number((one as string) > (other as string)) || -Number((one as string) < (other as string))
+  const at = one.findIndex((cell, index) => cell !== other[index])
+  return at < 0 ? 0 : byValue(one[at], other[at])
+}
 
 interface Search {
   readonly tests: readonly Test[]
@@ -44,20 +59,23 @@ interface Search {
   readonly maxdepth: number
 }
 
-function plan({ mindepth = 0, maxdepth, test, ...options }: Readonly<Record<string, unknown>>): Search {
+function plan(
+  { mindepth = 0, maxdepth, test, ...options }: Readonly<Record<string, unknown>>,
+  context: Context,
+): Search {
   const tests: Test[] = []
   const actions: Action[] = []
   for (const [name, value] of Object.entries(options).filter(([name]) => !name.startsWith('_'))) {
     if (value === '' || value === null || value === undefined || value === false)
       throw new InvalidOption(`missing value for "${name}" option`)
     const text = String(value)
-    if (Object.hasOwn(criteria, name)) tests.push((criteria[name] as (value: string) => Test)(text))
+    if (Object.hasOwn(criteria, name))
+      tests.push((criteria[name] as (typeof criteria)[string])(text, context.signal))
     else if (name === 'print') actions.push(printing(text))
     else if (name === 'delete') {
-      tests.push(ofType(text))
-      actions.push(deleting(Boolean(test)))
-    } else if (name === 'exec')
-      throw new InvalidOption('"exec" is not supported; run the program with cmd.run on the paths found')
+      tests.push(ofType(text.includes('a') ? 'bcdpfls' : text))
+      actions.push(deleting(Boolean(test), context.signal))
+    } else if (name === 'exec') actions.push(executing(text, context))
     else throw new InvalidOption(`invalid option "${name}"`)
   }
   return {
@@ -69,16 +87,17 @@ function plan({ mindepth = 0, maxdepth, test, ...options }: Readonly<Record<stri
 }
 
 /** Go through a folder, its entries before it, so that folders that become empty can be deleted. */
-async function walk(path: string, depth: number, search: Search, rows: unknown[], signal: AbortSignal) {
+async function walk(found: Found, depth: number, search: Search, rows: unknown[], signal: AbortSignal) {
   signal.throwIfAborted()
-  const own = await lstat(path).catch(() => undefined)
-  if (!own) return
-  if (own.isDirectory() && depth < search.maxdepth) {
-    const names = await readdir(path).catch(() => [])
-    for (const name of names) await walk(join(path, name), depth + 1, search, rows, signal)
-  }
+  const { at, path, own } = found
+  if (own.isDirectory() && depth < search.maxdepth)
+    await entriesOf(at, path, async (folder, names) => {
+      for (const name of names) {
+        const entry = await foundAt(`${folder}/${name}`, join(path, name))
+        if (entry) await walk(entry, depth + 1, search, rows, signal)
+      }
+    })
   if (depth < search.mindepth || depth > search.maxdepth) return
-  const found = { path, facts: own.isSymbolicLink() ? await stat(path).catch(() => own) : own }
   for (const matches of search.tests) if (!(await matches(found))) return
   for (const act of search.actions) {
     const row = await act(found)
@@ -86,7 +105,26 @@ async function walk(path: string, depth: number, search: Search, rows: unknown[]
   }
 }
 
-const criteria: Readonly<Record<string, (value: string) => Test>> = {
+async function foundAt(at: string, path: string): Promise<Found | undefined> {
+  const own = await lstatOf(at)
+  if (!own) return undefined
+  return { at, path, own, facts: own.isSymbolicLink() ? ((await statOf(at)) ?? own) : own }
+}
+
+/** Begin at a path, which may be a link to a folder. */
+async function begin(path: string, search: Search, rows: unknown[], signal: AbortSignal): Promise<void> {
+  const isFolder = (await statOf(path))?.isDirectory() ?? false
+  await withPlace(
+    path,
+    async ({ at }) => {
+      const found = await foundAt(at, path)
+      if (found) await walk({ ...found, path }, 0, search, rows, signal)
+    },
+    { follow: isFolder },
+  )
+}
+
+const criteria: Readonly<Record<string, (value: string, signal: AbortSignal) => Test>> = {
   name: (value) => named(globAsRegexp(value), ''),
   iname: (value) => named(globAsRegexp(value), 'i'),
   regex: (value) => named(value, ''),
@@ -103,7 +141,7 @@ const globAsRegexp = (pattern: string): string =>
   `${pattern.replaceAll('.', '\\.').replaceAll('?', '.?').replaceAll('*', '.*')}$`
 
 function named(pattern: string, flags: string): Test {
-  const search = pythonSearch(pattern, flags)
+  const search = searchFor(pattern, flags)
   return ({ path }) => search.begins(basename(path))
 }
 
@@ -121,10 +159,7 @@ function ofType(value: string): Test {
   const letters = Array.from(value.replace(/[\s,]/g, ''))
   const unknown = letters.find((letter) => !Object.hasOwn(TYPES, letter))
   if (unknown) throw new InvalidOption(`invalid file type "${unknown}"`)
-  return async ({ path, facts }) => {
-    const own = await lstat(path)
-    return letters.some((letter) => TYPES[letter]?.(own) || TYPES[letter]?.(facts))
-  }
+  return ({ own, facts }) => letters.some((letter) => TYPES[letter]?.(own) || TYPES[letter]?.(facts))
 }
 
 function ownedBy(value: string, owner: (found: Found) => Promise<readonly unknown[]>): Test {
@@ -153,23 +188,50 @@ function modified(value: string): Test {
   if (modifier === undefined) throw new InvalidOption(`invalid time interval: '${value}'`)
   const given = INTERVAL_SECONDS.map((unit, at) => ({ unit, count: parts[at] })).filter(({ count }) => count)
   const seconds = given.reduce((sum, { unit, count }) => sum + unit * Number(count), 0)
-  const resolution = given.at(-1)?.unit ?? 0
-  const limit = Date.now() / 1000 - seconds
-  if (modifier === '-') return ({ facts }) => facts.mtimeMs / 1000 >= limit
-  if (modifier === '+') return ({ facts }) => facts.mtimeMs / 1000 <= limit
-  return ({ facts }) => facts.mtimeMs / 1000 >= limit - resolution && facts.mtimeMs / 1000 <= limit
+  const resolution = given.at(-1)?.unit
+  if (resolution === undefined) throw new InvalidOption(`invalid time interval: '${value}'`)
+  const limit = Date.now() / 1000 - Math.trunc(seconds / resolution) * resolution
+  const time = ({ facts }: Found) => Math.floor(facts.mtimeMs / 1000)
+  return modifier === '-' ? (found) => time(found) >= limit : (found) => time(found) <= limit
 }
 
-function containing(value: string): Test {
-  const search = pythonSearch(value)
-  return async ({ path, facts }) => facts.isFile() && search.found((await readText(path)).text)
+function containing(value: string, signal: AbortSignal): Test {
+  const search = searchFor(value)
+  return async ({ at, facts }) =>
+    facts.isFile() &&
+    (await anyWindow(at, (window) => search.found(window.toString()), signal).catch(() => {
+      signal.throwIfAborted()
+      return false
+    }))
 }
 
-function deleting(isTest: boolean): Action {
-  return async ({ path, facts }) => {
-    if (!isTest && facts.isDirectory()) await rmdir(path).catch(() => undefined)
-    else if (!isTest) await rm(path, { force: true })
-    return path
+/** Delete what was found; what cannot be deleted is not returned. */
+function deleting(isTest: boolean, signal: AbortSignal): Action {
+  return async ({ at, path }) => {
+    if (isTest) return path
+    return removeTree(at, path, signal).then(
+      () => path,
+      () => null,
+    )
+  }
+}
+
+/** Run a command for each path, which takes the place of `{}` in a word and is never split. */
+function executing(command: string, context: Context): Action {
+  const words = splitWords(command)
+  return async ({ path }) => {
+    const [program = '', ...rest] = words.map((word) => word.replaceAll('{}', path))
+    const shown = command.replaceAll('{}', path)
+    try {
+      const { stdout } = await runProgram([program, ...rest], context, {
+        ignoreRetcode: true,
+        untrimmed: true,
+      })
+      return `${shown}:\n${stdout}\n`
+    } catch (error) {
+      context.log.error(`Exception while executing command "${shown}": ${(error as Error).message}`)
+      return `${path}: Failed`
+    }
   }
 }
 
@@ -179,11 +241,11 @@ const FIELDS: Readonly<Record<string, (found: Found) => unknown>> = {
   dirname: ({ path }) => dirname(path),
   size: ({ facts }) => facts.size,
   type: ({ facts }) => Object.entries(TYPES).find(([, is]) => is(facts))?.[0] ?? '?',
-  mode: ({ facts }) => Number.parseInt(modeText(facts.mode), 8),
-  mtime: ({ facts }) => facts.mtimeMs / 1000,
+  mode: ({ facts }) => facts.mode & 0o777,
+  mtime: ({ facts }) => Math.floor(facts.mtimeMs / 1000),
   user: ({ facts }) => userName(facts.uid),
   group: ({ facts }) => groupName(facts.gid),
-  md5: ({ path, facts }) => (facts.isFile() ? digest(path, 'md5') : ''),
+  md5: ({ at, facts }) => (facts.isFile() ? digest(at, 'md5').catch(() => '') : ''),
 }
 
 function printing(value: string): Action {

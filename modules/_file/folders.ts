@@ -3,6 +3,7 @@ import { dirname, normalize } from 'node:path'
 import { CommandExecutionError } from 'salt-ts'
 import { type Owner, ownerIds } from './owners.ts'
 import { absolute, attempt, exists, expandHome, isFolder } from './paths.ts'
+import { type Place, withPlace } from './place.ts'
 
 export interface Permissions {
   readonly user?: Owner
@@ -18,10 +19,20 @@ export async function makeFolders(given: string, { user, group, mode }: Permissi
   )
   const { uid, gid, unknown } = await ownerIds(user ?? '', group)
   if (unknown !== '') throw new CommandExecutionError(unknown.trimEnd().replaceAll('\n', ', '))
-  for (const folder of await missingFolders(path)) {
-    await attempt(mkdir(folder))
-    await attempt(chown(folder, uid, gid))
-    if (mode !== undefined) await attempt(chmod(folder, Number.parseInt(mode, 8)))
+  const folders = await missingFolders(path)
+  if (folders.length === 0) throw new CommandExecutionError(`[Errno 17] File exists: '${path}'`)
+  for (const folder of folders) {
+    const made = mode === undefined ? {} : { mode: Number.parseInt(mode, 8) }
+    await withPlace(folder, ({ at }) => attempt(mkdir(at, made), folder), { follow: false })
+    await withPlace(folder, ({ file }) => give(folder, file), { follow: false })
+  }
+
+  async function give(folder: string, file: Place['file']): Promise<void> {
+    // Somebody else may have put another file in its place meanwhile.
+    if (!file?.stats.isDirectory()) throw new CommandExecutionError(`[Errno 20] Not a directory: '${folder}'`)
+    const { at } = file
+    await attempt(chown(at, uid, gid), folder)
+    if (mode !== undefined) await attempt(chmod(at, Number.parseInt(mode, 8)), folder)
   }
 }
 

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
-import { attempt, errorText } from './paths.ts'
+import { chunksOf, readWhole, withFile } from './reading.ts'
 
 /** Hash types and the number of their hexadecimal digits, in Salt's order. */
 const DIGITS: Readonly<Record<string, number>> = {
@@ -20,16 +18,20 @@ const typesAndLengths = [...typeByLength]
   .map(([digits, type]) => `${type} (${digits})`)
   .join(', ')
 
-/** Compute the digest of a file. */
-export async function digest(path: string, type: string): Promise<string> {
+/** Compute the digest of a file or of a block device. */
+export function digest(path: string, type: string): Promise<string> {
   if (!Object.hasOwn(DIGITS, type)) throw new SaltInvocationError(`Invalid hash type: ${type}`)
-  const hash = createHash(type)
-  try {
-    for await (const piece of createReadStream(path)) hash.update(piece as Buffer)
-  } catch (error) {
-    throw new CommandExecutionError(errorText(error))
-  }
-  return hash.digest('hex')
+  return withFile(
+    path,
+    async (file, stats) => {
+      if (stats.isCharacterDevice())
+        throw new CommandExecutionError(`${path} is a device that may never end; it has no hash`)
+      const hash = createHash(type)
+      for await (const piece of chunksOf(file)) hash.update(piece)
+      return hash.digest('hex')
+    },
+    { devices: true },
+  )
 }
 
 /** Split a hash as `file.check_hash` takes it: `sha256:…`, `sha256=…`, or digits whose number tells the type. */
@@ -96,7 +98,7 @@ export async function extractHash(
   hashType: string,
   names: HashNames,
 ): Promise<SourceSum | null> {
-  const content = await attempt(readFile(place, 'utf8'))
+  const content = (await readWhole(place)).toString()
   const rows = content.split(/\r?\n/).flatMap((row) => hashIn(row.trim(), hashType))
   const wanted = [names.source_hash_name, baseName(names.file_name), baseName(names.source)]
   for (const name of wanted.filter(Boolean) as string[]) {

@@ -1,9 +1,9 @@
 import { CommandExecutionError, type Context } from 'salt-ts'
-import { pythonSearch } from '#internal'
 import { linesOf, unifiedDiff } from './diff.ts'
 import { expandHome, isFile } from './paths.ts'
+import { searchFor } from './patterns.ts'
 import { realPath } from './stats.ts'
-import { keepCopy, readText, writeContent } from './text.ts'
+import { type EditedText, editText, keepCopy, writeContent } from './text.ts'
 
 export interface LineOptions {
   readonly content?: string | undefined
@@ -19,22 +19,30 @@ export interface LineOptions {
 }
 
 /** Edit one line of a file, and return the diff, or whether something changed. */
-export async function editLine(given: string, options: LineOptions, { opts, log }: Context) {
-  const path = await realPath(await expandHome(given))
+export async function editLine(given: string, options: LineOptions, context: Context) {
+  const path = await expandHome(given)
   if (!(await isFile(path))) {
     if (options.quiet) return false
-    throw new CommandExecutionError(`File "${path}" does not exists or is not a file.`)
+    throw new CommandExecutionError(`File "${await realPath(path)}" does not exists or is not a file.`)
   }
   const mode = checkedMode(options)
-  const { text, encoding } = await readText(path)
+  return editText(path, (edited) => changeLine(edited, mode, options, context), { anyContent: true })
+}
+
+async function changeLine(
+  { place, text, encoding }: EditedText,
+  mode: string,
+  options: LineOptions,
+  { opts, log }: Context,
+) {
   if (text === '' && (mode === 'delete' || mode === 'replace'))
-    log.warn(`Cannot find text to ${mode}. File '${path}' is empty.`)
+    log.warn(`Cannot find text to ${mode}. File '${place.path}' is empty.`)
   const lines = linesOf(text)
   const edited = withLineEnds(edit(/[\r\n]$/.test(text) ? [...lines, ''] : lines, mode, options))
   const changed = edited.join('') !== text
   if (changed && opts.test !== true) {
-    if (options.backup) await keepCopy(path, `${path}.${timestamp(new Date())}`)
-    await writeContent(path, edited.join(''), { encoding })
+    if (options.backup) await keepCopy(place, `.${timestamp(new Date())}`)
+    await writeContent(place, edited.join(''), { encoding })
   }
   return options.show_changes ? unifiedDiff(lines, edited) || changed : changed
 }
@@ -60,8 +68,8 @@ function timestamp(time: Date): string {
 /** The lines that an anchor of the caller matches, as a pattern or as plain text; undefined without an anchor. */
 function matching(lines: readonly string[], anchor: string | undefined): string[] | undefined {
   if (lines.length === 0 || !anchor) return undefined
-  const search = pythonSearch(anchor, 's')
-  return lines.filter((line) => search.found(line) || line.includes(anchor))
+  const found = searchFor(anchor, 's').foundIn(lines)
+  return lines.filter((line, at) => found[at] || line.includes(anchor))
 }
 
 function edit(lines: readonly string[], mode: string, options: LineOptions): string[] {

@@ -1,6 +1,8 @@
 import { constants } from 'node:fs'
-import { open, readFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { attempt, expandHome } from './paths.ts'
+import { heldFile, type Place, refuseForeignName, withPlace } from './place.ts'
+import { readWhole } from './reading.ts'
 import { writeContent } from './text.ts'
 
 const joined = (lines: readonly unknown[]): string => lines.map((line) => `${line}\n`).join('')
@@ -8,32 +10,39 @@ const joined = (lines: readonly unknown[]): string => lines.map((line) => `${lin
 /** Append lines, after a line end if the last line has none. The file has to exist. */
 export async function appendLines(given: string, lines: readonly unknown[]): Promise<string> {
   const path = await expandHome(given)
-  const file = await attempt(open(path, constants.O_RDWR | constants.O_APPEND))
+  await withPlace(path, async (place) => {
+    refuseForeignName(place)
+    await append(place, lines)
+  })
+  return `Wrote ${lines.length} lines to "${path}"`
+}
+
+async function append(place: Place, lines: readonly unknown[]): Promise<void> {
+  const { path } = place
+  const { O_RDWR, O_APPEND, O_NONBLOCK, O_NOCTTY } = constants
+  const file = await attempt(open(heldFile(place).at, O_RDWR | O_APPEND | O_NONBLOCK | O_NOCTTY), path)
   try {
     const { size } = await file.stat()
-    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1))
-    const gap = size > 0 && buffer.toString() !== '\n' ? '\n' : ''
-    await attempt(file.writeFile(gap + joined(lines)))
+    const { buffer } = size > 0 ? await file.read(Buffer.alloc(1), 0, 1, size - 1) : { buffer: '\n' }
+    await attempt(file.writeFile((buffer.toString() === '\n' ? '' : '\n') + joined(lines)), path)
   } finally {
     await file.close()
   }
-  return `Wrote ${lines.length} lines to "${path}"`
 }
 
 /** Put lines before the content of a file. */
 export async function prependLines(given: string, lines: readonly unknown[]): Promise<string> {
   const path = await expandHome(given)
-  const content = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return Buffer.alloc(0)
-    return attempt(Promise.reject(error))
+  await withPlace(path, async (place) => {
+    const content = place.file?.stats.isFile() ? await readWhole(place.file.at, path) : Buffer.alloc(0)
+    await writeContent(place, Buffer.concat([Buffer.from(joined(lines)), content]))
   })
-  await writeContent(path, Buffer.concat([Buffer.from(joined(lines)), content]))
   return `Prepended ${lines.length} lines to "${path}"`
 }
 
 /** Replace the content of a file by lines. */
 export async function writeLines(given: string, lines: readonly unknown[]): Promise<string> {
   const path = await expandHome(given)
-  await writeContent(path, joined(lines))
+  await withPlace(path, (place) => writeContent(place, joined(lines)))
   return `Wrote ${lines.length} lines to "${path}"`
 }

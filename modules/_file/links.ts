@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { readlink, rename, rm, symlink } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
-import { CommandExecutionError } from 'salt-ts'
-import { absolute, exists, isSymlink } from './paths.ts'
+import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
+import { absolute, isSymlink } from './paths.ts'
+import { type Place, withPlace } from './place.ts'
+import { realPath } from './stats.ts'
 
 /** Make a symlink. True, too, if it is already there. */
 export async function makeSymlink(
@@ -11,18 +13,36 @@ export async function makeSymlink(
   { force = false, atomic = false },
 ): Promise<boolean> {
   const path = await absolute(given, `Link path must be absolute: ${given}`)
-  const isLink = await isSymlink(path)
-  if (isLink && normalize(await readlink(path)) === normalize(src)) return true
-  if (isLink && !force && !atomic) throw new CommandExecutionError(`Found existing symlink: ${path}`)
-  if (!isLink && (await exists(path)) && !force && !atomic)
-    throw new CommandExecutionError(`Existing path is not a symlink: ${path}`)
-  const temporary = join(dirname(path), `.tmp-${randomBytes(9).toString('hex')}`)
+  const make = async (place: Place): Promise<boolean> => {
+    const isLink = place.file?.stats.isSymbolicLink() ?? false
+    if (isLink && normalize(await readlink(place.at)) === normalize(src)) return true
+    if (isLink && !force && !atomic) throw new CommandExecutionError(`Found existing symlink: ${path}`)
+    if (place.file && !force && !atomic)
+      throw new CommandExecutionError(`Existing path is not a symlink: ${path}`)
+    await putSymlink(src, place, path)
+    return true
+  }
+  return withPlace(path, make, { follow: false })
+}
+
+async function putSymlink(src: string, { at }: Place, path: string): Promise<void> {
+  const temporary = join(dirname(at), `.tmp-${randomBytes(9).toString('hex')}`)
   try {
     await symlink(src, temporary)
-    await rename(temporary, path)
-    return true
+    await rename(temporary, at)
   } catch {
     await rm(temporary, { force: true })
     throw new CommandExecutionError(`Could not create '${path}'`)
   }
+}
+
+/** Return what a symlink leads to; with `canonicalize` its full path, all symlinks resolved. */
+export async function targetOf(given: string, canonicalize: boolean): Promise<string> {
+  const named = given.replace(
+    /\$(?:\{(\w+)\}|(\w+))/g,
+    (whole, braced, plain) => process.env[braced ?? plain] ?? whole,
+  )
+  const path = await absolute(named, `Path to link must be absolute: ${named}`)
+  if (!(await isSymlink(path))) throw new SaltInvocationError(`A valid link was not specified: ${path}`)
+  return canonicalize ? realPath(path) : readlink(path)
 }

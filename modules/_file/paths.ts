@@ -5,8 +5,15 @@ import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
 import { fnmatch } from '#internal'
 import { findUser } from '../_cmd/users.ts'
 
+/** Refuse a path that no file can have. */
+export function checkPath(path: string): void {
+  if (path.includes('\0'))
+    throw new SaltInvocationError(`A path cannot have a zero byte: ${JSON.stringify(path)}`)
+}
+
 /** Replace a leading `~` or `~user` by the home folder; a path of an unknown user stays as it is. */
 export async function expandHome(path: string): Promise<string> {
+  checkPath(path)
   const [, name, rest = ''] = /^~([^/]*)(.*)$/s.exec(path) ?? []
   if (name === undefined) return path
   const home = name === '' ? (process.env.HOME ?? homedir()) : (await findUser(name))?.home
@@ -51,20 +58,29 @@ export function reasonOf(error: unknown): string {
 }
 
 /** Return the error as Python writes it: `[Errno 2] No such file or directory: '/a'`. */
-export function errorText(error: unknown): string {
-  const { errno, path, dest } = error as NodeJS.ErrnoException & { dest?: string }
+export function errorText(error: unknown, name?: string): string {
+  const { errno, path = name, dest } = error as NodeJS.ErrnoException & { dest?: string }
   if (errno === undefined) return (error as Error).message
-  const files = path === undefined ? '' : `: '${path}'${dest === undefined ? '' : ` -> '${dest}'`}`
+  const to = dest === undefined || name !== undefined ? '' : ` -> '${dest}'`
+  const files = path === undefined ? '' : `: '${name ?? path}'${to}`
   return `[Errno ${-errno}] ${reasonOf(error)}${files}`
 }
 
-/** Await an operation of the file system, and fail with the system's words. */
-export async function attempt<T>(work: Promise<T>): Promise<T> {
+/** Turn an error of the system into one that names the path as it was given. */
+export function systemError(error: unknown, path: string): Error {
+  const { errno } = error as NodeJS.ErrnoException
+  return errno === undefined
+    ? (error as Error)
+    : new CommandExecutionError(`[Errno ${-errno}] ${reasonOf(error)}: '${path}'`)
+}
+
+/** Await an operation of the file system, and fail with the system's words. `name` is the path for the message, if it is another one. */
+export async function attempt<T>(work: Promise<T>, name?: string): Promise<T> {
   try {
     return await work
   } catch (error) {
     if ((error as NodeJS.ErrnoException).errno === undefined) throw error
-    throw new CommandExecutionError(errorText(error))
+    throw new CommandExecutionError(errorText(error, name))
   }
 }
 

@@ -1,16 +1,21 @@
-import { readdir, rm, rmdir, stat } from 'node:fs/promises'
+import { lstat, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CommandExecutionError, type Log, SaltInvocationError } from 'salt-ts'
 import { absolute, errorText, isFolder, lstatOf } from './paths.ts'
+import { withPlace } from './place.ts'
+import { entriesOf, removeTree } from './tree.ts'
 
 const DAY_MS = 86_400_000
 
 /** Remove a file, a symlink, or a folder with all that is in it. False if there is nothing. */
-export async function removePath(given: string): Promise<boolean> {
+export async function removePath(given: string, signal: AbortSignal): Promise<boolean> {
   const path = await absolute(given, `File path must be absolute: ${given}`)
   if (!(await lstatOf(path))) return false
   try {
-    await rm(path, { recursive: true })
+    // A link to a folder is removed, not followed, also with a separator at its end.
+    await withPlace(path.replace(/(.)\/+$/, '$1'), ({ at }) => removeTree(at, path, signal), {
+      follow: false,
+    })
     return true
   } catch (error) {
     throw new CommandExecutionError(`Could not remove '${path}': ${errorText(error)}`)
@@ -34,24 +39,30 @@ export async function removeFolders(
   const limit = older_than ? Date.now() - older_than * DAY_MS : Infinity
   const deleted: string[] = []
   const errors: [string, string][] = []
-  for (const folder of recurse ? [...(await foldersBelow(path)), path] : [path]) {
-    if ((await stat(folder)).mtimeMs >= limit) continue
+  const removeOne = async (at: string, folder: string) => {
+    if ((await lstat(at)).mtimeMs >= limit) return
     try {
-      await rmdir(folder)
+      await rmdir(at)
       deleted.push(folder)
     } catch (error) {
-      errors.push([folder, errorText(error)])
-      log.error(`Could not remove '${folder}': ${errorText(error)}`)
+      const reason = errorText(error, folder)
+      errors.push([folder, reason])
+      log.error(`Could not remove '${folder}': ${reason}`)
     }
   }
+  const removeBelow = (at: string, folder: string): Promise<unknown> =>
+    entriesOf(at, folder, async (inside, names) => {
+      for (const name of names) {
+        const below = `${inside}/${name}`
+        if (!(await lstatOf(below))?.isDirectory()) continue
+        await removeBelow(below, join(folder, name))
+        await removeOne(below, join(folder, name))
+      }
+    })
+  await withPlace(path, async ({ at }) => {
+    if (recurse) await removeBelow(at, path)
+    await removeOne(at, path)
+  })
   const result = errors.length === 0 && (recurse || deleted.length > 0)
   return verbose ? { deleted, errors, result } : result
-}
-
-/** List the folders in a folder, the deepest first. */
-async function foldersBelow(path: string): Promise<string[]> {
-  const entries = await readdir(path, { withFileTypes: true })
-  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name))
-  const below = await Promise.all(folders.map(async (folder) => [...(await foldersBelow(folder)), folder]))
-  return below.flat()
 }

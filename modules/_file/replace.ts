@@ -1,11 +1,11 @@
 import { readlink, rm, symlink } from 'node:fs/promises'
 import { SaltInvocationError } from 'salt-ts'
-import { pythonSearch } from '#internal'
 import { linesOf, unifiedDiff } from './diff.ts'
-import { flagLetters } from './flags.ts'
-import { exists, expandHome, isSymlink } from './paths.ts'
+import { exists, expandHome } from './paths.ts'
+import { flagLetters, searchFor } from './patterns.ts'
+import { type Place, withPlace } from './place.ts'
 import { realPath } from './stats.ts'
-import { keepCopy, readEditable, writeContent } from './text.ts'
+import { type EditedText, editText, keepCopy, writeContent } from './text.ts'
 
 export interface ReplaceOptions {
   readonly count: number
@@ -22,21 +22,21 @@ export interface ReplaceOptions {
 }
 
 /** Bytes patterns of Python have the classes of ASCII. */
-const searchIn = (pattern: string, flags: unknown) => pythonSearch(pattern, `a${flagLetters(flags)}`)
+const searchIn = (pattern: string, flags: unknown) => searchFor(pattern, `a${flagLetters(flags)}`)
 
-/** Find the file to edit behind symlinks; undefined if it is missing and that is no error. */
+/** Find the file to edit; undefined if it is missing and that is no error. */
 async function editable(given: string, ignoreIfMissing: boolean): Promise<string | undefined> {
-  const path = await realPath(await expandHome(given))
+  const path = await expandHome(given)
   if (await exists(path)) return path
   if (ignoreIfMissing) return undefined
-  throw new SaltInvocationError(`File not found: ${path}`)
+  throw new SaltInvocationError(`File not found: ${await realPath(path)}`)
 }
 
 /** Whether a file contains a match of a pattern. */
 export async function searchFile(given: string, pattern: string, flags: unknown, ignoreIfMissing: boolean) {
   const path = await editable(given, ignoreIfMissing)
   if (path === undefined) return false
-  return searchIn(pattern, flags).found((await readEditable(path)).text)
+  return editText(path, async ({ text }) => searchIn(pattern, flags).found(text))
 }
 
 /** Replace the matches of a pattern, and return the diff, or whether something changed. */
@@ -45,12 +45,21 @@ export async function replaceInFile(given: string, pattern: string, repl: string
   if (path === undefined) return false
   if (options.append_if_not_found && options.prepend_if_not_found)
     throw new SaltInvocationError('Only one of append and prepend_if_not_found is permitted')
-  const { text, encoding } = await readEditable(path)
+  return editText(path, (file) => replaceText(given, file, pattern, repl, options))
+}
+
+async function replaceText(
+  given: string,
+  { place, text, encoding }: EditedText,
+  pattern: string,
+  repl: string,
+  options: ReplaceOptions,
+) {
   const changed = edited(text, pattern, repl, options)
   const diff = unifiedDiff(linesOf(text), linesOf(changed))
   if (diff !== '' && !options.dry_run) {
-    if (options.backup) await keepBackup(given, path, options.backup)
-    await writeContent(path, changed, { encoding, keepLinks: options.preserve_inode })
+    if (options.backup) await keepBackup(given, place, options.backup)
+    await writeContent(place, changed, { encoding, keepLinks: options.preserve_inode })
   }
   return options.show_changes ? diff : diff !== ''
 }
@@ -69,10 +78,12 @@ function edited(text: string, pattern: string, repl: string, options: ReplaceOpt
 const escaped = (text: string): string => text.replace(/[^\w\s]|_/g, '\\$&').replace(/\\_/g, '_')
 
 /** Keep a copy beside the file, and beside a symlink by which it was named a symlink to the copy. */
-async function keepBackup(given: string, path: string, suffix: string): Promise<void> {
-  await keepCopy(path, `${path}${suffix}`)
-  const named = await expandHome(given)
-  if (!(await isSymlink(named))) return
-  await rm(`${named}${suffix}`, { force: true })
-  await symlink(`${await readlink(named)}${suffix}`, `${named}${suffix}`)
+async function keepBackup(given: string, place: Place, suffix: string): Promise<void> {
+  await keepCopy(place, suffix)
+  const beside = async ({ at, file }: Place): Promise<void> => {
+    if (!file?.stats.isSymbolicLink()) return
+    await rm(`${at}${suffix}`, { force: true })
+    await symlink(`${await readlink(at)}${suffix}`, `${at}${suffix}`)
+  }
+  await withPlace(await expandHome(given), beside, { follow: false })
 }

@@ -1,7 +1,8 @@
 import type { Stats } from 'node:fs'
-import { lstat, realpath, stat } from 'node:fs/promises'
+import { lstat, readlink, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { CommandExecutionError } from 'salt-ts'
+import { float } from '../_host/numbers.ts'
 import { digest } from './hashes.ts'
 import { groupName, userName } from './owners.ts'
 import { exists, expandHome } from './paths.ts'
@@ -27,9 +28,9 @@ export async function statsOf(given: string, hashType: string | undefined, follo
     gid: found.gid,
     group: await groupName(found.gid),
     user: await userName(found.uid),
-    atime: found.atimeMs / 1000,
-    mtime: found.mtimeMs / 1000,
-    ctime: found.ctimeMs / 1000,
+    atime: float(found.atimeMs / 1000),
+    mtime: float(found.mtimeMs / 1000),
+    ctime: float(found.ctimeMs / 1000),
     size: found.size,
     mode: modeText(found.mode),
     ...(hashType && { sum: await digest(path, hashType) }),
@@ -47,12 +48,16 @@ function typeOf(found: Stats): string {
   return found.isSocket() ? 'socket' : 'file'
 }
 
+const MAX_LINKS = 40
+
 /** Resolve symlinks as Python's `os.path.realpath`: what does not exist is kept as it is. */
-export async function realPath(path: string): Promise<string> {
+export async function realPath(path: string, links = 0): Promise<string> {
   const full = resolve(path)
   try {
     return await realpath(full)
   } catch {
+    const target = links < MAX_LINKS && (await readlink(full).catch(() => undefined))
+    if (target) return realPath(resolve(dirname(full), target), links + 1)
     return full === '/' ? full : join(await realPath(dirname(full)), basename(full))
   }
 }

@@ -1,18 +1,11 @@
-import {
-  chmod,
-  chown,
-  copyFile,
-  lstat,
-  open,
-  readFile,
-  realpath,
-  rename,
-  stat,
-  utimes,
-} from 'node:fs/promises'
+import { isUtf8 } from 'node:buffer'
+import { constants, type Stats } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
 import { fillFileAtomic } from '#internal'
 import { attempt, errorText } from './paths.ts'
+import { heldFile, type Place, refuseForeignName, withPlace } from './place.ts'
+import { chunksOf, noFile, readWhole, withFile } from './reading.ts'
 
 /** The content of a text file, and how it is encoded. */
 export interface Text {
@@ -21,83 +14,156 @@ export interface Text {
   readonly encoding: 'utf8' | 'latin1'
 }
 
-/** Read a text. */
-export async function readText(path: string): Promise<Text> {
-  const content = await attempt(readFile(path))
-  const text = content.toString('utf8')
-  return Buffer.from(text).equals(content)
-    ? { text, encoding: 'utf8' }
-    : { text: content.toString('latin1'), encoding: 'latin1' }
+/** Decode a content. */
+export function textOf(content: Buffer): Text {
+  const encoding = isUtf8(content) ? 'utf8' : 'latin1'
+  return { text: content.toString(encoding), encoding }
 }
 
-/** Read a text that is to be edited, and refuse a binary file. */
-export async function readEditable(path: string): Promise<Text> {
-  const content = await attempt(readFile(path))
-  if (isBinary(content))
-    throw new SaltInvocationError(`Cannot perform string replacements on a binary file: ${path}`)
-  return readText(path)
+export interface EditedText extends Text {
+  readonly place: Place
+}
+
+/**
+ * Read a text, and hold the file while `work` changes it. A binary file is refused, unless `anyContent` is set. `missing` is
+ * thrown if there is no such file.
+ */
+export function editText<T>(
+  path: string,
+  work: (edited: EditedText) => Promise<T>,
+  { missing, anyContent = false }: { missing?: Error; anyContent?: boolean } = {},
+): Promise<T> {
+  return withPlace(path, async (place) => {
+    if (!place.file)
+      throw missing ?? new CommandExecutionError(`[Errno 2] No such file or directory: '${path}'`)
+    const content = await readWhole(place.file.at, place.path)
+    if (!anyContent && isBinary(content))
+      throw new SaltInvocationError(`Cannot perform string replacements on a binary file: ${place.path}`)
+    return work({ place, ...textOf(content) })
+  })
 }
 
 const SAMPLE_BYTES = 512
 
 /** Whether content is binary, by Salt's rule: it has a zero byte, or more than 30 % of its beginning is not text. */
-function isBinary(content: Buffer): boolean {
+export function isBinary(content: Buffer): boolean {
   const sample = content.subarray(0, SAMPLE_BYTES)
   if (sample.includes(0)) return true
-  if (Buffer.from(content.toString('utf8')).equals(content)) return false
+  if (isUtf8(content)) return false
   const strange = sample.filter((byte) => !isTextByte(byte)).length
   return strange / sample.length > 0.3
 }
 
 const isTextByte = (byte: number): boolean =>
-  (byte >= 0x20 && byte <= 0x7e) || [0x07, 0x08, 0x09, 0x0a, 0x0c, 0x0d, 0x1b].includes(byte)
+  (byte >= 0x20 && byte <= 0x7e) || [0x08, 0x09, 0x0a, 0x0c, 0x0d].includes(byte)
+
+interface WriteOptions {
+  readonly encoding?: 'utf8' | 'latin1'
+  /** Whether the other names of the file are to stay names of it. */
+  readonly keepLinks?: boolean
+  /** Mode of a new file. */
+  readonly mode?: number
+}
 
 /**
  * Replace the content of a file, and keep its owner and mode. Readers see the old content or the new. A file with
- * several hard links is written in place if they are to stay the same file.
+ * several hard links is written in place if they are to stay the same file, as are devices and files of /proc.
  */
 export async function writeContent(
-  path: string,
-  content: string | Buffer,
-  { encoding = 'utf8', keepLinks = true }: { encoding?: 'utf8' | 'latin1'; keepLinks?: boolean } = {},
+  place: Place,
+  content: string | Uint8Array,
+  { encoding = 'utf8', keepLinks = true, mode }: WriteOptions = {},
 ): Promise<void> {
   const bytes = typeof content === 'string' ? Buffer.from(content, encoding) : content
-  const target = await realpath(path).catch(() => path)
-  const known = await stat(target).catch(() => undefined)
   try {
-    if (known && (!known.isFile() || (keepLinks && known.nlink > 1))) await writeInPlace(target, bytes)
-    else
-      await fillFileAtomic(target, (file) => file.writeFile(bytes), {
-        mode: known ? known.mode & 0o7777 : 0o666 & ~process.umask(),
-        ...(known && { owner: { uid: known.uid, gid: known.gid } }),
-      })
+    const known = place.file?.stats
+    if (known && (!known.isFile() || (keepLinks && known.nlink > 1))) return await writeInPlace(place, bytes)
+    await replaceContent(place, (file) => file.writeFile(bytes), { mode }).catch((error) => {
+      if (known && ONLY_IN_PLACE.includes(error.code)) return writeInPlace(place, bytes)
+      throw error
+    })
   } catch (error) {
-    throw new CommandExecutionError(`Unable to write file '${path}'. Exception: ${errorText(error)}`)
+    throw new CommandExecutionError(
+      `Unable to write file '${place.path}'. Exception: ${reason(error, place)}`,
+    )
   }
 }
 
-async function writeInPlace(path: string, bytes: Buffer): Promise<void> {
-  const file = await open(path, 'w')
+/** Errors of a folder that takes no new file, and of a file that is a mount point: it is the file itself that is written. */
+const ONLY_IN_PLACE = ['EACCES', 'EBUSY', 'ENOENT', 'EPERM', 'EROFS']
+
+interface NewFile {
+  /** Mode if nothing is there yet. */
+  readonly mode?: number | undefined
+  /** Owner and mode in any case. -1 is the owner of the file that is there. */
+  /** Whether to wait until the content is on disk (default). */
+  readonly durable?: boolean
+  readonly exact?: { readonly uid: number; readonly gid: number; readonly mode: number } | undefined
+}
+
+/** Fill a new file, and move it into place, by default with the owner and mode of the one that is there. */
+export async function replaceContent(
+  { path, at, file }: Place,
+  fill: Parameters<typeof fillFileAtomic>[1],
+  { mode = 0o666 & ~process.umask(), exact, durable = true }: NewFile = {},
+): Promise<void> {
+  const known = file?.stats
+  if (known && !known.isFile()) throw noFile(known, path)
+  const owner = {
+    uid: exact && exact.uid !== -1 ? exact.uid : (known?.uid ?? -1),
+    gid: exact && exact.gid !== -1 ? exact.gid : (known?.gid ?? -1),
+  }
+  const bits = exact?.mode ?? (known ? known.mode & 0o7777 : mode)
+  await fillFileAtomic(at, fill, { mode: bits, owner, durable })
+}
+
+const reason = (error: unknown, { path }: Place): string => {
+  const text = errorText(error)
+  return text.replace(/: '\/proc\/self\/fd\/.*$/s, `: '${path}'`)
+}
+
+async function writeInPlace(place: Place, bytes: Uint8Array): Promise<void> {
+  refuseForeignName(place)
+  const { O_WRONLY, O_TRUNC, O_NONBLOCK, O_NOCTTY } = constants
+  const file = await open(heldFile(place).at, O_WRONLY | O_TRUNC | O_NONBLOCK | O_NOCTTY)
   try {
     await file.writeFile(bytes)
-    await file.sync()
+    if (place.file?.stats.isFile()) await file.sync().catch(() => undefined)
   } finally {
     await file.close()
   }
 }
 
-/**
- * Copy a file with its owner, mode and times, and move the copy into place. A symlink at that place is replaced, not
- * followed.
- */
-export async function keepCopy(path: string, copy: string): Promise<void> {
-  const { mode, uid, gid, atime, mtime } = await stat(path)
-  const temporary = `${copy}.${process.pid}.tmp`
-  const planted = await lstat(temporary).catch(() => undefined)
-  if (planted) throw new CommandExecutionError(`Unable to write ${temporary}: it exists; remove it`)
-  await attempt(copyFile(path, temporary))
-  await chown(temporary, uid, gid)
-  await chmod(temporary, mode & 0o7777)
-  await utimes(temporary, atime, mtime)
-  await attempt(rename(temporary, copy))
+/** Copy a file with its owner, mode and times to another name in its folder. A symlink at that name is replaced, not followed. */
+export async function keepCopy({ path, at, file }: Place, suffix: string): Promise<void> {
+  if (!file) return
+  if (suffix.includes('/'))
+    throw new SaltInvocationError(`backup is the ending of a name, and has no slash: ${suffix}`)
+  const copy: Place = { path: `${path}${suffix}`, at: `${at}${suffix}`, folder: file.stats, file }
+  await withFile(file.at, (source) => attempt(copyInto(copy, source, { times: file.stats })), { path })
+}
+
+/** Replace the content of a place by that of an open file, and keep its holes. `times` are those that the file gets. */
+export function copyInto(
+  place: Place,
+  source: FileHandle,
+  { times, ...created }: NewFile & { readonly times?: Stats } = {},
+): Promise<void> {
+  const fill = async (file: FileHandle) => {
+    let position = 0
+    for await (const chunk of chunksOf(source)) {
+      if (!isZero(chunk)) await writeAll(file, chunk, position)
+      position += chunk.length
+    }
+    await file.truncate(position)
+    if (times) await file.utimes(times.atime, times.mtime)
+  }
+  return replaceContent(place, fill, created)
+}
+
+const isZero = (chunk: Buffer): boolean => chunk[0] === 0 && chunk.equals(Buffer.alloc(chunk.length))
+
+async function writeAll(file: FileHandle, chunk: Buffer, position: number): Promise<void> {
+  for (let from = 0; from < chunk.length; )
+    from += (await file.write(chunk, from, chunk.length - from, position + from)).bytesWritten
 }

@@ -1,6 +1,7 @@
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { linesOf } from '../_cmd/lines.ts'
-import { type Caller, expandPath, git, type Outcome, tryGit } from './run.ts'
+import type { Outcome } from '../_program/run.ts'
+import { type Caller, expandPath, git, noOption, tryGit } from './run.ts'
 
 export interface Place extends Caller {
   readonly global: boolean
@@ -18,7 +19,7 @@ export async function readValues(
 
 /** Return all values of a key; undefined if it is not set. */
 export async function valuesOf(key: string, place: Place, context: Context): Promise<string[] | undefined> {
-  const { retcode, stdout } = await readValues(['--get-all', key], place, context)
+  const { retcode, stdout } = await readValues(['--get-all', noOption(key)], place, context)
   return retcode === 1 ? undefined : linesOf(stdout)
 }
 
@@ -33,7 +34,11 @@ export async function setValues(
   const cwd = await placeOf({ global, ...how })
   for (const [at, value] of values.entries()) {
     const action = isAdded || at > 0 ? '--add' : '--replace-all'
-    await git(['config', ...(global ? ['--global'] : []), action, key, value], { ...how, cwd }, context)
+    await git(
+      ['config', ...(global ? ['--global'] : []), action, noOption(key), value],
+      { ...how, cwd },
+      context,
+    )
   }
   return valuesOf(key, { ...how, global, cwd }, context)
 }
@@ -48,7 +53,7 @@ export async function unsetValues(
   const { global, ...how } = place
   const cwd = await placeOf(place)
   const words = [
-    ...['config', isAll ? '--unset-all' : '--unset', global ? '--global' : '--local', key],
+    ...['config', isAll ? '--unset-all' : '--unset', global ? '--global' : '--local', noOption(key)],
     ...(value_regex === undefined ? [] : [value_regex]),
   ]
   const { retcode, stderr } = await tryGit(words, { ...how, cwd }, context)

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CommandExecutionError, type Context } from 'salt-ts'
 import { findUser } from '../_cmd/users.ts'
+import type { Outcome } from '../_program/run.ts'
 import { redacted } from './address.ts'
-import type { Outcome } from './run.ts'
 
-type Env = Readonly<Record<string, string>>
+export type Env = Readonly<Record<string, string>>
 
 /** No question is asked, and a host whose key is not known is accepted; one whose key has changed is not. */
 const SSH =

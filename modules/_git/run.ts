@@ -1,11 +1,15 @@
 /** Runs git, with a list of words. */
+import { lstat, realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { resolve } from 'node:path'
-import { CommandExecutionError, type Context, p } from 'salt-ts'
+import { dirname, join, resolve } from 'node:path'
+import { CommandExecutionError, type Context, p, SaltInvocationError } from 'salt-ts'
 import { splitWords } from '../_cmd/split.ts'
 import { findUser } from '../_cmd/users.ts'
-import { redacted } from './address.ts'
-import { withIdentity } from './identity.ts'
+import { jobEnvironment } from '../_environ/job-environment.ts'
+import { homeFolder, type Outcome, runProgram } from '../_program/run.ts'
+import { type Login, redacted } from './address.ts'
+import { type Env, withIdentity } from './identity.ts'
+import { type Direction, loginEnv, loginSettings, type Setting, settingsEnv, storedLogins } from './logins.ts'
 
 const text = p.optional(p.string())
 
@@ -37,17 +41,14 @@ export const authenticated = {
 export interface Caller {
   readonly cwd?: string | undefined
   readonly user?: string | undefined
-  readonly password?: string | undefined
   readonly identity?: string | readonly string[] | undefined
   readonly saltenv?: string
   readonly ignore_retcode?: boolean
   readonly output_encoding?: string | undefined
-}
-
-export interface Outcome {
-  readonly retcode: number
-  readonly stdout: string
-  readonly stderr: string
+  /** The login in the URL that is among the words, which have it without. */
+  readonly login?: Login | undefined
+  /** Set if git is going to use remotes of the checkout. */
+  readonly direction?: Direction
 }
 
 /** Run git and return what it writes to stdout; with `merged` also what it writes to stderr. */
@@ -77,25 +78,51 @@ export async function tryGit(
   )
 }
 
-function start(
+async function start(
   words: readonly string[],
-  { cwd, user, password, ignore_retcode = false, output_encoding }: Caller,
+  { user, login, direction, ignore_retcode = false, output_encoding, ...where }: Caller,
   context: Context,
   merged: boolean,
-  env: Readonly<Record<string, string>>,
+  env: Env,
 ): Promise<Outcome> {
-  return context.call('cmd.run_all', {
-    cmd: ['git', ...words],
-    python_shell: false,
-    redirect_stderr: merged,
-    ignore_retcode,
-    // Let git fail where it would ask for a password, which nobody would type.
-    env: { GIT_TERMINAL_PROMPT: '0', ...env },
-    ...(cwd !== undefined && { cwd }),
-    ...(user !== undefined && { runas: user }),
-    ...(password !== undefined && { password }),
-    ...(output_encoding !== undefined && { output_encoding }),
+  const cwd = where.cwd ?? (await homeFolder(user))
+  const stored = direction ? await storedLogins(direction, { cwd, user }, context) : []
+  const logins = login ? [...stored, login] : stored
+  const settings = [...(await trustSettings(cwd)), ...loginSettings(logins)]
+  return runProgram(['git', ...words], context, {
+    cwd,
+    runas: user,
+    merged,
+    ignoreRetcode: ignore_retcode,
+    outputEncoding: output_encoding,
+    redact: redacted,
+    env: {
+      // Let git fail where it would ask for a password, which nobody would type.
+      GIT_TERMINAL_PROMPT: '0',
+      ...settingsEnv(settings, jobEnvironment(context)),
+      ...loginEnv(logins),
+      ...env,
+    },
   })
+}
+
+/**
+ * Return settings that keep git from taking a folder of a checkout for a bare repository. Whoever wrote its files could name programs
+ * in its configuration that git would run.
+ */
+async function trustSettings(cwd: string): Promise<Setting[]> {
+  return (await isBelowCheckout(cwd)) ? [['safe.bareRepository', 'explicit']] : []
+}
+
+async function isBelowCheckout(cwd: string): Promise<boolean> {
+  const place = await realpath(cwd).catch(() => cwd)
+  // Nothing that is checked out gets there.
+  if (place.split('/').includes('.git')) return false
+  for (let folder = place; folder !== dirname(folder); ) {
+    folder = dirname(folder)
+    if (await lstat(join(folder, '.git')).catch(() => undefined)) return true
+  }
+  return false
 }
 
 /** Return the path of a checkout. A relative one is below the home of the user who runs git. */
@@ -109,4 +136,10 @@ export function optionWords(given: string | readonly unknown[]): string[] {
   if (typeof given !== 'string') return given.map(String)
   const words = splitWords(given)
   return words.at(-1) === '--' ? words.slice(0, -1) : words
+}
+
+/** Refuse a name, revision or URL that git would take as an option. @throws SaltInvocationError */
+export function noOption(word: string): string {
+  if (!word.startsWith('-')) return word
+  throw new SaltInvocationError(`'${word}' would be an option of git; name a revision, remote or path`)
 }

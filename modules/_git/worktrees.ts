@@ -1,7 +1,9 @@
-import { readFile, rm, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { CommandExecutionError, type Context } from 'salt-ts'
 import { linesOf } from '../_cmd/lines.ts'
+import { readRegular } from '../_file/regular.ts'
+import { runProgram } from '../_program/run.ts'
 import { readWorktrees } from './parse.ts'
 import { type Caller, git, tryGit } from './run.ts'
 
@@ -38,13 +40,14 @@ export async function listWorktrees(
 
 /** Whether a folder is in a worktree that `git worktree add` made, and not in the main one. */
 export async function isWorktree(how: Caller, context: Context): Promise<boolean> {
+  if (how.cwd !== undefined && !(await stat(how.cwd).catch(() => undefined))) return false
   const { retcode, stdout } = await tryGit(
     ['rev-parse', '--show-toplevel'],
     { ...how, ignore_retcode: true },
     context,
   )
   if (retcode !== 0) return false
-  const text = await readFile(join(stdout, '.git'), 'utf8').catch(() => '')
+  const text = String(await readRegular(join(stdout, '.git')).catch(() => ''))
   const [, path] = /^gitdir:\s+(.*)/.exec(text) ?? []
   return path !== undefined && isAbsolute(path)
 }
@@ -54,8 +57,8 @@ export async function removeWorktree(cwd: string, how: Caller, context: Context)
   if (!(await stat(cwd).catch(() => undefined))) throw new CommandExecutionError(`${cwd} does not exist`)
   if (!(await isWorktree({ ...how, cwd }, context)))
     throw new CommandExecutionError(`${cwd} is not a git worktree`)
-  await rm(cwd, { recursive: true, force: true }).catch((cause: Error) => {
-    throw new CommandExecutionError(`Unable to remove ${cwd}: ${cause.message}`)
-  })
-  return true
+  // Not with Node, whose rm can be led out of the folder by links that somebody places meanwhile.
+  const removed = await runProgram(['rm', '-rf', '--', cwd], context, { runas: how.user })
+  if (removed.retcode === 0) return true
+  throw new CommandExecutionError(`Unable to remove ${cwd}: ${removed.stderr}`)
 }

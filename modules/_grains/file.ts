@@ -27,17 +27,24 @@ export function grainsPath({ opts }: Pick<Context, 'opts'>): string {
   throw new CommandExecutionError('The minion has no configuration folder, so grains cannot be stored')
 }
 
-/**
- * Change the grains file under a lock. `decide` receives the grains in it and returns the changes, or undefined for none.
- * Keeps comments and order, and replaces the file atomically.
- */
-export async function changeGrainsFile(
+/** Change the grains file, as {@link changeYamlFile} does. */
+export const changeGrainsFile = (
   path: string,
   decide: (grains: Grains) => Changes | undefined,
+): Promise<void> => changeYamlFile(path, 'grains file', decide)
+
+/**
+ * Change a map in a YAML file under a lock. `decide` receives the map and returns the changes, or undefined for none.
+ * Keeps comments and order, and replaces the file atomically. Errors call the file `what`.
+ */
+export async function changeYamlFile(
+  path: string,
+  what: string,
+  decide: (map: Record<string, unknown>) => Changes | undefined,
 ): Promise<void> {
   const target = await realpath(path).catch(() => path)
-  await withLock(`${target}.lock`, async () => {
-    const document = await readDocument(target)
+  await withLock(`${target}.lock`, what, async () => {
+    const document = await readDocument(target, what)
     const changes = decide((document.toJS() as Grains | null) ?? {})
     if (!changes) return
     for (const [key, value] of Object.entries(changes)) {
@@ -45,34 +52,39 @@ export async function changeGrainsFile(
       else document.set(key, document.createNode(value))
     }
     await replaceFile(target, String(document)).catch((cause) => {
-      throw unwritable(target, cause)
+      throw unwritable(target, what, cause)
     })
   })
 }
 
-async function readDocument(path: string): Promise<Document> {
+/** Read the map in a YAML file, an empty one if the file is missing or has none. */
+export async function readYamlFile(path: string, what: string): Promise<Record<string, unknown>> {
+  return ((await readDocument(path, what)).toJS() as Record<string, unknown> | null) ?? {}
+}
+
+async function readDocument(path: string, what: string): Promise<Document> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return ''
-    throw new CommandExecutionError(`Unable to read existing grains file: ${path}: ${cause.code}`)
+    throw new CommandExecutionError(`Unable to read existing ${what}: ${path}: ${cause.code}`)
   })
   const document = parseDocument(text, yaml)
   const [error] = document.errors
-  if (error) throw new CommandExecutionError(`Unable to read existing grains file: ${path}: ${error.message}`)
+  if (error) throw new CommandExecutionError(`Unable to read existing ${what}: ${path}: ${error.message}`)
   return isMap(document.contents) ? document : new Document({}, yaml)
 }
 
 /**
  * Do `work` under a lock file. Waits for any number of holders before it; fails when one holds the lock for too long.
  */
-async function withLock(path: string, work: () => Promise<void>): Promise<void> {
+async function withLock(path: string, what: string, work: () => Promise<void>): Promise<void> {
   let holder: string | undefined
   let since = Date.now()
-  while (!(await take(path))) {
+  while (!(await take(path, what))) {
     const seen = await lockAt(path)
     if (seen !== holder) [holder, since] = [seen, Date.now()]
     if (Date.now() - since > LOCK_WAIT_MS) {
       throw new CommandExecutionError(
-        `Another process has locked the grains file for more than ${LOCK_WAIT_MS / 1000} s; see ${path}`,
+        `Another process has locked the ${what} for more than ${LOCK_WAIT_MS / 1000} s; see ${path}`,
       )
     }
     await wait(10)
@@ -90,12 +102,12 @@ async function lockAt(path: string): Promise<string | undefined> {
   return found && `${found.ino}:${found.mtimeNs}`
 }
 
-async function take(path: string): Promise<boolean> {
+async function take(path: string, what: string): Promise<boolean> {
   try {
     await writeFile(path, `${process.pid} ${await bornAt(process.pid)}`, { flag: 'wx' })
     return true
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, cause)
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, what, cause)
     if (await isAbandoned(path)) await rm(path, { force: true })
     return false
   }
@@ -109,7 +121,7 @@ async function isAbandoned(path: string): Promise<boolean> {
   return text !== '' && born !== (await bornAt(Number(pid)))
 }
 
-const unwritable = (path: string, cause: unknown) =>
+const unwritable = (path: string, what: string, cause: unknown) =>
   new CommandExecutionError(
-    `Unable to write to grains file at ${path} (${(cause as NodeJS.ErrnoException).code}). Check permissions.`,
+    `Unable to write to ${what} at ${path} (${(cause as NodeJS.ErrnoException).code}). Check permissions.`,
   )

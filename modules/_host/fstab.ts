@@ -1,4 +1,4 @@
-import { CommandExecutionError } from 'salt-ts'
+import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
 
 /** The six fields of a line of fstab, by Salt's names. */
 export type FstabEntry = Readonly<Record<FstabField, string>>
@@ -24,6 +24,12 @@ export const writeEntry = ({ device, name, fstype, opts, dump, pass_num }: Fstab
 
 /** Write white space as the octal number that fstab needs; people also write `\ `. */
 export const escaped = (text: string): string => text.replace(/\\? /g, '\\040').replaceAll('\t', '\\011')
+
+/** Write a value as one field of a line. @throws SaltInvocationError for a line break, which would begin another entry */
+export function oneField(text: string): string {
+  if (!/[\r\n]/.test(text)) return escaped(text)
+  throw new SaltInvocationError('A field of fstab cannot contain a line break')
+}
 
 /**
  * Return the fields that tell which line an entry belongs to. `auto` is the mount point for file systems without a device,

@@ -47,6 +47,7 @@ export interface Process {
     readonly system: number
     readonly childUser: number
     readonly childSystem: number
+    readonly iowait: number
   }
 }
 
@@ -108,7 +109,13 @@ async function describe(pid: number, { bootTime, users }: HostFacts): Promise<Pr
     threads: number(17),
     nice: number(16),
     createTime: bootTime + number(19) / TICKS,
-    ticks: { user: number(11), system: number(12), childUser: number(13), childSystem: number(14) },
+    ticks: {
+      user: number(11),
+      system: number(12),
+      childUser: number(13),
+      childSystem: number(14),
+      iowait: number(39),
+    },
   }
 }
 
@@ -124,6 +131,7 @@ export const cpuTimes = ({ ticks }: Process): Record<string, unknown> => ({
   system: float(ticks.system / TICKS),
   children_user: float(ticks.childUser / TICKS),
   children_system: float(ticks.childSystem / TICKS),
+  iowait: float(ticks.iowait / TICKS),
 })
 
 /** Return the memory of a process in bytes. */
@@ -131,11 +139,13 @@ export async function memoryInfo(pid: number): Promise<Record<string, number>> {
   const pages = ((await textOf(`/proc/${pid}/statm`)) ?? '').split(' ').map(Number)
   const size = await pageSize()
   const names = [
-    ['vms', 0],
     ['rss', 1],
+    ['vms', 0],
     ['shared', 2],
     ['text', 3],
+    ['lib', 4],
     ['data', 5],
+    ['dirty', 6],
   ] as const
   return Object.fromEntries(names.map(([name, at]) => [name, (pages[at] ?? 0) * size]))
 }

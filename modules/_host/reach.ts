@@ -61,7 +61,7 @@ async function askByUdp(address: string, port: number, signal: AbortSignal): Pro
 /** Send the magic packet that wakes the computer with a hardware address. */
 export async function wake(mac: string, broadcast: string, port: number): Promise<void> {
   const bytes = Buffer.from(mac.length === 17 ? mac.replaceAll(mac[2] ?? '', '') : mac, 'hex')
-  if (bytes.length !== 6) throw new CommandExecutionError('Invalid MAC address')
+  if (bytes.length !== 6) throw new CommandExecutionError(`Invalid MAC address: '${mac}'`)
   const socket = createSocket('udp4')
   try {
     socket.bind()

@@ -8,7 +8,7 @@ export const queryParams = {
   method: p.default(p.enum(...METHODS), 'GET'),
   params: p.optional(p.union(p.record(p.any()), p.string())),
   data: p.optional(p.any()),
-  header_dict: p.optional(p.record(p.string())),
+  header_dict: p.secret(p.optional(p.record(p.string()))),
   username: p.optional(p.string()),
   password: p.secret(p.optional(p.string())),
   status: flag(false),

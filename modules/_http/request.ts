@@ -22,12 +22,44 @@ export async function ask(
 ): Promise<Answer> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
   try {
-    const response = await fetch(address, { ...request, signal: limit })
+    const response = await followed(address, { ...request, signal: limit })
     return { response, text: await readLimited(response, max_body) }
   } catch (error) {
     signal.throwIfAborted()
     throw new CommandExecutionError(`${address.origin} did not answer: ${reasonOf(error, timeout)}`)
   }
+}
+
+const MAX_REDIRECTS = 20
+const REDIRECTS = [301, 302, 303, 307, 308]
+
+/**
+ * Send a request and follow redirects. Another origin gets neither the headers nor the body of the caller, which may hold tokens: fetch
+ * itself would leave out only `Authorization`.
+ */
+async function followed(given: URL, first: RequestInit): Promise<Response> {
+  let [address, request] = [given, first]
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    const response = await fetch(address, { ...request, redirect: 'manual' })
+    const place = REDIRECTS.includes(response.status) ? response.headers.get('location') : null
+    if (place === null) return response
+    const next = new URL(place, address)
+    if (!/^https?:$/.test(next.protocol)) throw new Error(`it redirects to ${next.protocol}`)
+    request = redirected(request, response.status, next.origin === address.origin)
+    address = next
+    await response.body?.cancel()
+  }
+  throw new Error(`it redirects more than ${MAX_REDIRECTS} times`)
+}
+
+function redirected(request: RequestInit, status: number, isSameOrigin: boolean): RequestInit {
+  const { method = 'GET', headers, body, ...rest } = request
+  const asks = status === 303 ? method !== 'HEAD' : status < 303 && method === 'POST'
+  if (!isSameOrigin) {
+    if (body && !asks) throw new Error('it redirects to another host, which does not get the data')
+    return { ...rest, method: asks ? 'GET' : method }
+  }
+  return { ...rest, headers, ...(asks ? { method: 'GET' } : { method, body }) } as RequestInit
 }
 
 /** Return the cause behind fetch's own message, which is only "fetch failed". */

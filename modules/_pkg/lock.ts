@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { CommandExecutionError, type Log } from 'salt-ts'
-import type { ProcessResult } from '../_cmd/params.ts'
+import type { Outcome } from '../_program/run.ts'
 
 /** How long to wait for a lock that another program holds. */
 export interface LockWait {
@@ -14,11 +14,11 @@ export const LOCK_WAIT: LockWait = { limitMs: 300_000, pollMs: 2000 }
  * over, or the job is cancelled.
  */
 export async function waitingForLock(
-  run: () => Promise<ProcessResult>,
-  isLocked: (outcome: ProcessResult) => boolean,
+  run: () => Promise<Outcome>,
+  isLocked: (outcome: Outcome) => boolean,
   { log, signal }: { readonly log: Log; readonly signal: AbortSignal },
   { limitMs, pollMs }: LockWait = LOCK_WAIT,
-): Promise<ProcessResult> {
+): Promise<Outcome> {
   const deadline = performance.now() + limitMs
   for (let attempt = 1; ; attempt++) {
     const outcome = await run()
@@ -29,7 +29,7 @@ export async function waitingForLock(
   }
 }
 
-const stillLocked = ({ stdout, stderr }: ProcessResult, limitMs: number) =>
+const stillLocked = ({ stdout, stderr }: Outcome, limitMs: number) =>
   new CommandExecutionError(
     `Another program has held the lock of the package manager for ${limitMs / 1000} seconds; try again when it has ended. It said: ${(stderr || stdout).split('\n')[0]}`,
   )

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
+import { packageName } from './names.ts'
 
 /** What to install: packages of a repository, with the version a user asks for, or files. */
 export type Targets =
@@ -31,7 +32,7 @@ export async function parseTargets(
   if (many) return { from: 'repository', packages: packagesOf(pkgs, normalize) }
   if (!isEmpty(sources)) return { from: 'files', paths: await filesOf(sources, saltenv ?? 'base', context) }
   if (name) {
-    const names = name.split(',').map((one) => normalize(one.trim()))
+    const names = name.split(',').map((one) => normalize(packageName(one.trim())))
     return {
       from: 'repository',
       packages: new Map(names.map((one) => [one, names.length === 1 ? (version ?? null) : null])),
@@ -51,7 +52,7 @@ const isEmpty = (given: unknown): boolean =>
 
 function packagesOf(pkgs: unknown, normalize: (name: string) => string): ReadonlyMap<string, string | null> {
   const entries = entriesOf(pkgs)
-  const packages = new Map(entries.map(([name, version]) => [normalize(name), version]))
+  const packages = new Map(entries.map(([name, version]) => [normalize(packageName(name)), version]))
   if (packages.size === entries.length) return packages
   throw new SaltInvocationError(
     `You are passing a list of packages that contains duplicated packages names: ${JSON.stringify(pkgs)}. This cannot be processed. In case you are targeting different versions of the same package, please target them individually`,

@@ -1,56 +1,120 @@
-import { CommandNotFoundError, type Context } from 'salt-ts'
-import type { ProcessResult } from '../_cmd/params.ts'
+import { CommandNotFoundError, type Context, p } from 'salt-ts'
 import { which } from '../_cmd/which.ts'
 import { waitingForLock } from '../_pkg/lock.ts'
-import { inScope, type ProgramOptions, runProgram } from '../_pkg/program.ts'
-import { nameWithArch } from './installed.ts'
+import { listed } from '../_pkg/names.ts'
+import { type Outcome, type ProgramOptions, runProgram } from '../_program/run.ts'
+import { inScope } from '../_systemd/scope.ts'
+import { nameWithArch } from './arch.ts'
 
-/** Repositories to use, as users give them. */
+const text = () => p.optional(p.string())
+const texts = () => p.optional(p.union(p.string(), p.array(p.string())))
+
+/** Parameters of functions that read repositories. */
+export const repoParams = {
+  fromrepo: text(),
+  repo: text(),
+  disablerepo: texts(),
+  enablerepo: texts(),
+  disableexcludes: text(),
+  branch: text(),
+  setopt: texts(),
+} as const
 export interface RepoOptions {
   readonly fromrepo?: string | undefined
-  readonly enablerepo?: string | undefined
-  readonly disablerepo?: string | undefined
+  readonly repo?: string | undefined
+  readonly disablerepo?: string | readonly string[] | undefined
+  readonly enablerepo?: string | readonly string[] | undefined
+  readonly disableexcludes?: string | undefined
+  readonly branch?: string | undefined
+  readonly setopt?: string | readonly string[] | undefined
 }
 
-/** Return the package manager of this host: dnf, or where it is missing yum. */
-export async function managerName(): Promise<'dnf' | 'yum'> {
-  for (const name of ['dnf', 'yum'] as const) if ((await which(name)) !== null) return name
+const MANAGERS = ['dnf5', 'dnf', 'tdnf', 'yum'] as const
+export type Manager = (typeof MANAGERS)[number]
+
+/** Return the package manager of this host: the first of them that is installed. */
+export async function managerName(): Promise<Manager> {
+  for (const name of MANAGERS) if ((await which(name)) !== null) return name
   throw new CommandNotFoundError('neither dnf nor yum is installed, or not in PATH')
 }
+export const isDnf = (name: Manager): boolean => name === 'dnf' || name === 'dnf5'
 
-/** Run dnf or yum. While another one runs, it is run again until that has ended. */
+// By itself dnf would wait without an end for another one.
+const EXIT_ON_LOCK: Partial<Record<Manager, readonly string[]>> = {
+  dnf: ['--setopt=exit_on_lock=True'],
+  yum: ['--setopt=exit_on_lock=1'],
+}
+
+/** Run dnf or yum. While another one holds its lock, it is run again until that has ended. */
 export async function runManager(
   args: readonly string[],
   context: Context,
   given: ProgramOptions = {},
-): Promise<ProcessResult> {
-  const words = await inScope([await managerName(), ...args], context)
-  return waitingForLock(() => runProgram(words, context, given), holdsLock, context)
+): Promise<Outcome> {
+  const name = await managerName()
+  const words = await inScope([name, ...(EXIT_ON_LOCK[name] ?? []), ...args], context, 'salt-ts: packages')
+  const run = () => runProgram(words, context, given)
+  return waitingForLock(run, holdsLock, context)
 }
 
-// dnf waits by itself unless exit_on_lock is set; yum prints that it waits.
-const holdsLock = ({ stdout, stderr }: ProcessResult): boolean =>
-  /Existing lock|Failed to obtain .*lock|exit_on_lock/.test(stdout + stderr)
+/** Run dnf or yum for what it prints, whatever its return code. */
+export const readManager = (args: readonly string[], context: Context): Promise<Outcome> =>
+  runManager(args, context, { ignoreRetcode: true })
+
+const holdsLock = ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): boolean =>
+  /Existing lock|Failed to obtain the .*lock|holding the yum lock|can't create transaction lock/.test(
+    stdout + stderr,
+  )
 
 /** Return the options for the repositories. */
-export function repoArgs({ fromrepo, enablerepo, disablerepo }: RepoOptions): string[] {
-  if (fromrepo) return ['--disablerepo=*', `--enablerepo=${fromrepo}`]
+export function repoArgs(given: RepoOptions): string[] {
+  const { disableexcludes, branch } = given
   return [
-    ...(disablerepo ? [`--disablerepo=${disablerepo}`] : []),
-    ...(enablerepo ? [`--enablerepo=${enablerepo}`] : []),
+    ...chosenRepos(given),
+    ...(disableexcludes ? [`--disableexcludes=${disableexcludes}`] : []),
+    ...(branch ? [`--branch=${branch}`] : []),
+    ...listed(given.setopt).map((option) => `--setopt=${option}`),
   ]
 }
 
+function chosenRepos({ fromrepo, repo, disablerepo, enablerepo }: RepoOptions): string[] {
+  const only = fromrepo || repo
+  if (only) return ['--disablerepo=*', `--enablerepo=${only}`]
+  const options = (name: string, given: string | readonly string[] = []) =>
+    [given].flat().flatMap((one) => (one === '' ? [] : [`--${name}=${one}`]))
+  return [...options('disablerepo', disablerepo), ...options('enablerepo', enablerepo)]
+}
+
+/** Fetch the lists of packages anew when they are needed next. */
+export async function expireLists(given: RepoOptions, context: Context): Promise<void> {
+  await readManager(['--quiet', '--assumeyes', 'clean', 'expire-cache', ...repoArgs(given)], context)
+}
+
+/** A package that is listed. */
+export interface ListedPackage {
+  readonly name: string
+  readonly arch: string
+  readonly version: string
+  readonly repo: string
+}
+
+const HEADINGS =
+  /^(?:(?:installed|available|updated|upgraded|obsoleting) packages|available upgrades|last metadata .*)$/i
+
 /** Parse a list of packages: name.arch, version and repository in turns. yum breaks long lines between them. */
-export function parseList(text: string, grains: Context['grains']): [name: string, version: string][] {
-  const rows = text
-    .split('\n')
-    .filter((line) => !/^(?:\w+ \w+|Last metadata.*|Obsoleting Packages)$/.test(line.trim()))
+export function parseList(text: string, grains: Context['grains']): ListedPackage[] {
+  const rows = text.split('\n').filter((line) => !HEADINGS.test(line.trim()))
   const words = rows.join(' ').split(/\s+/).filter(Boolean)
-  const found: [string, string][] = []
+  const found: ListedPackage[] = []
   for (let at = 0; at + 2 < words.length; at += 3) {
-    const [, name, arch] = /^(.+)\.([^.]+)$/.exec(words[at]!) ?? []
-    if (name && arch) found.push([nameWithArch(name, arch, grains), words[at + 1]!.replace(/^0:/, '')])
+    const [first = '', version = '', repo = ''] = words.slice(at, at + 3)
+    const [, name = first, arch = String(grains.osarch)] = /^(.+)\.([^.]+)$/.exec(first) ?? []
+    found.push({
+      name: nameWithArch(name, arch, grains),
+      arch,
+      version: version.replace(/-$/, ''),
+      repo: repo.replace(/^@/, ''),
+    })
   }
   return found
 }

@@ -31,8 +31,18 @@ export const syncOf = (type: string) =>
 export const syncEvery = fn(
   { ...params, clean_pillar_cache: p.default(p.boolean(), false) },
   async ({ details, clean_pillar_cache: _, ...how }, context) =>
-    answer(await context.minion.sync(requestOf(how)), details, context),
+    answer(await syncedTypes(requestOf(how), context), details, context),
 )
+
+/** Sync all types of a minion. One without a master has pillars of its own, as in Salt. */
+async function syncedTypes(
+  request: ReturnType<typeof requestOf>,
+  { minion, opts }: Context,
+): Promise<SyncReport> {
+  const report = await minion.sync(request)
+  if (opts.file_client !== 'local') return report
+  return { ...report, ...(await minion.sync({ types: ['pillar'], ...request })) }
+}
 
 type Modules = Parameters<Context['minion']['sync']>[0]['whitelist']
 

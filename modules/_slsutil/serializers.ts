@@ -1,7 +1,8 @@
 import { CommandExecutionError, fromRecordJson, jsonText } from 'salt-ts'
-import type { Tags } from 'yaml'
-import { fromMsgpack, msgpack, valueText } from '#internal'
+import { fromMsgpack, msgpack } from '#internal'
+import { pythonRepr } from '../_test/python.ts'
 import { entriesOf, isMapping } from '../_values/traverse.ts'
+import { fromYaml, yamlOf } from './yaml.ts'
 
 type Options = Readonly<Record<string, unknown>>
 
@@ -20,6 +21,7 @@ export function serializerOf(name: string): Serializer {
 const serializers = new Map<string, Serializer>([
   ['json', { serialize: jsonOf, deserialize: fromRecordJson }],
   ['yaml', { serialize: yamlOf, deserialize: fromYaml }],
+  ['python', { serialize: pythonRepr, deserialize: () => refuseToRead('python') }],
   ['keyvalue', { serialize: keyvalueOf, deserialize: fromKeyvalue }],
   ['msgpack', { serialize: msgpack, deserialize: (text) => fromMsgpack(Buffer.from(text, 'latin1')) }],
 ])
@@ -35,37 +37,20 @@ function jsonOf(value: unknown, { indent, sort_keys }: Options): string {
 const sortedEntries = (map: unknown): [string, unknown][] =>
   isMapping(map) ? entriesOf(map).sort(([a], [b]) => (a < b ? -1 : 1)) : []
 
-// As PyYAML does by default: sorted, and lists and maps without further ones inside on one line.
-async function yamlOf(value: unknown, { default_flow_style }: Options): Promise<string> {
-  const { Document, isCollection, isPair, visit } = await import('yaml')
-  const document = new Document(value, { version: '1.1', sortMapEntries: true, aliasDuplicateObjects: false })
-  const isScalarOnly = (items: readonly unknown[]) =>
-    !items.some((item) => isCollection(isPair(item) ? item.value : item))
-  visit(document, {
-    Collection(_, node) {
-      if (default_flow_style === true) node.flow = true
-      else if (default_flow_style !== false) node.flow = isScalarOnly(node.items)
-    },
-  })
-  return document
-    .toString({ singleQuote: true, indentSeq: false, lineWidth: 80, flowCollectionPadding: false })
-    .trimEnd()
-}
-
-async function fromYaml(text: string): Promise<unknown> {
-  const { parse } = await import('yaml')
-  const withoutDates = (tags: Tags): Tags =>
-    tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:timestamp')
-  return parse(text, { version: '1.1', customTags: withoutDates, logLevel: 'error' })
-}
-
 /** Takes `separator` and `line_ending`; `quoting: True` puts values into quotes. */
 function keyvalueOf(value: unknown, options: Options): string {
   const { separator = '=', line_ending = '\n', quoting } = options
   return pairsOf(value)
-    .map(([key, member]) => [key, quoting ? quoted(valueText(member)) : valueText(member)])
+    .map(([key, member]) => [key, quoting ? quoted(pythonText(member)) : pythonText(member)])
     .map(([key, member]) => `${key}${separator}${member}`)
     .join(String(line_ending))
+}
+
+/** Return text as it is, and another value as Python writes it. */
+const pythonText = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value))
+
+function refuseToRead(name: string): never {
+  throw new CommandExecutionError(`Serializer '${name}' does not implement deserialize.`)
 }
 
 function pairsOf(value: unknown): [string, unknown][] {

@@ -1,6 +1,6 @@
 /** The keys with which others may log in as a user. */
-import { CommandExecutionError, type Context } from 'salt-ts'
-import { findUser } from '../_cmd/users.ts'
+import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
+import { findUser, type User } from '../_cmd/users.ts'
 import { type AuthKey, fingerprintOf, keyLine, keyType, readKeyLine } from './keys.ts'
 import { keysPath, readText, requireUser, writeOwned } from './places.ts'
 
@@ -14,12 +14,12 @@ export type ListedKeys = Record<string, AuthKey & { readonly fingerprint: string
 /** Read the keys of a user; none if there is no such user or file. */
 export async function keysOf({ user, config, fingerprint_hash_type }: Where): Promise<ListedKeys> {
   const found = await findUser(user)
-  return (found && (await keysIn(keysPath(config, found), fingerprint_hash_type))) ?? {}
+  return (found && (await keysIn(keysPath(config, found), fingerprint_hash_type, found))) ?? {}
 }
 
 /** Read the keys in a file; undefined if there is none. */
-async function keysIn(path: string, hash: string | undefined): Promise<ListedKeys | undefined> {
-  const text = await readText(path)
+async function keysIn(path: string, hash: string | undefined, user?: User): Promise<ListedKeys | undefined> {
+  const text = await readText(path, user)
   if (text === undefined) return undefined
   const keys: ListedKeys = {}
   for (const line of text.split('\n')) {
@@ -31,7 +31,7 @@ async function keysIn(path: string, hash: string | undefined): Promise<ListedKey
   return keys
 }
 
-/** Fetch a file of keys. Throws if there is none; an empty map if it has no keys, with an error in the log. */
+/** Fetch a file of keys: undefined if the file server has none; an empty map if it has no keys, with an error in the log. */
 export async function keysFrom(
   source: string,
   saltenv: string,
@@ -40,7 +40,8 @@ export async function keysFrom(
 ): Promise<ListedKeys | undefined> {
   const cached = await call('cp.cache_file', { path: source, saltenv })
   if (typeof cached !== 'string' || cached === '') return undefined
-  const keys = (await keysIn(cached, hash)) ?? {}
+  const keys = await keysIn(cached, hash)
+  if (!keys) throw new CommandExecutionError(`Problem reading ssh key file ${cached}`)
   if (Object.keys(keys).length === 0) log.error(`No keys detected in ${source}. Is file properly formatted?`)
   return keys
 }
@@ -55,6 +56,8 @@ export async function checkKey(key: string, wanted: AuthKey, where: Where) {
 /** Add a key, or replace the line that has it. */
 export async function setKey(key: string, given: AuthKey, where: Where) {
   if (/\s/.test(key.trim())) return 'invalid'
+  if (/[\r\n]/.test([given.comment, ...given.options].join()))
+    throw new SaltInvocationError('A comment or option with a line break would be another key')
   const wanted = { ...given, enc: keyType(given.enc) }
   const user = await findUser(where.user)
   if (!user) return 'fail'
@@ -62,7 +65,7 @@ export async function setKey(key: string, given: AuthKey, where: Where) {
   const state = await checkKey(key, wanted, where)
   if (state === 'exists') return 'no change'
   const path = keysPath(where.config, user)
-  const text = (await readText(path)) ?? ''
+  const text = (await readText(path, user)) ?? ''
   const line = keyLine(key, wanted)
   const changed =
     state === 'add'
@@ -77,7 +80,7 @@ export async function removeKey(key: string, where: Where) {
   if (!Object.hasOwn(await keysOf(where), key)) return 'Key not present'
   const user = await requireUser(where.user)
   const path = keysPath(where.config, user)
-  const text = (await readText(path)) ?? ''
+  const text = (await readText(path, user)) ?? ''
   await writeOwned(
     path,
     mapLines(text, (line) => (readKeyLine(line)?.key === key ? undefined : line)),

@@ -56,3 +56,15 @@ export function keyType(enc: string): string {
   if (TYPE.test(name)) return name
   throw new CommandExecutionError(`Incorrect encryption key type '${enc}'.`)
 }
+
+/** Begins the data of a key in the format of OpenSSH. The name of its cipher, after a length of four bytes, follows. */
+const OPENSSH_MAGIC = 'openssh-key-v1\0'
+
+/** Whether a private key is encrypted; undefined for what is no private key. */
+export function needsPassphrase(text: string): boolean | undefined {
+  const [, kind = '', body = ''] = /-----BEGIN ((?:\w+ )*)PRIVATE KEY-----([^-]*)/.exec(text) ?? []
+  if (!/BEGIN (?:\w+\s)*PRIVATE KEY/.test(text)) return undefined
+  if (kind !== 'OPENSSH ') return text.includes('ENCRYPTED')
+  const data = Buffer.from(body, 'base64').toString('latin1')
+  return data.startsWith(OPENSSH_MAGIC) && !data.slice(OPENSSH_MAGIC.length + 4).startsWith('none')
+}

@@ -3,12 +3,13 @@ import {
   entriesOf,
   type HostEntry,
   type HostProblem,
+  hashNames,
   hostName,
   hostsFile,
   isProblem,
+  oneWord,
   problem,
   replaceEntries,
-  runSsh,
   scanHost,
 } from './known-hosts.ts'
 
@@ -39,9 +40,10 @@ export async function setHost(wanted: Wanted, context: Context): Promise<SetOutc
   const { hostname, port, enc, key, fingerprint, hash_known_hosts, fingerprint_hash_type } = wanted
   if (port !== undefined && port !== 22 && hash_known_hosts)
     return problem('argument port can not be used in conjunction with argument hash_known_hosts')
+  for (const name of ['hostname', 'key', 'enc'] as const) oneWord(name, wanted[name])
   const file = await hostsFile(wanted.user, wanted.config)
   if (isProblem(file)) return file
-  const stored = await entriesOf(file.path, hostname, port, fingerprint_hash_type, context)
+  const stored = await entriesOf(file, hostname, port, fingerprint_hash_type, context)
   const storedKeys = stored
     .filter((entry) => enc === undefined || entry.enc === enc)
     .map((entry) => entry.key)
@@ -59,7 +61,7 @@ export async function setHost(wanted: Wanted, context: Context): Promise<SetOutc
     return { status: 'exists', keys: storedKeys }
   const lines = fresh.map((entry) => ({ ...entry, hostname: shownName(entry.hostname, wanted) }))
   await replaceEntries(file, hostname, port, enc, lines, context)
-  if (key !== undefined && hash_known_hosts) await runSsh(['ssh-keygen', '-H', '-f', file.path], context)
+  if (key !== undefined && hash_known_hosts) await hashNames(file)
   return { status: 'updated', old: stored.length > 0 ? stored : null, new: fresh }
 }
 

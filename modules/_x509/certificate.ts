@@ -1,6 +1,10 @@
 import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { SaltInvocationError } from 'salt-ts'
+import { type Der, inside, pairs, readDer, timeText } from './der.ts'
+import { type Extension, readExtensions } from './extensions.ts'
+import { nameHash, nameParts } from './names.ts'
 import { pemEntry } from './pem.ts'
+import { requestKey } from './requests.ts'
 
 /** Read a certificate, of a text or a file. */
 export async function readX509(given: string): Promise<X509Certificate> {
@@ -20,10 +24,19 @@ export function namesOf(text: string): Record<string, string> {
   )
 }
 
-/** Describe a certificate in Salt's words. */
+/** Describe a certificate in Salt's words. @throws SaltInvocationError for one with a key or times that cannot be read */
 export function describe(certificate: X509Certificate, withMd5: boolean) {
+  try {
+    return factsOf(certificate, withMd5)
+  } catch (cause) {
+    throw new SaltInvocationError(`The certificate cannot be read: ${(cause as Error).message}`)
+  }
+}
+
+function factsOf(certificate: X509Certificate, withMd5: boolean) {
   const md5 = withMd5 ? { 'MD5 Finger Print': fingerprint(certificate, 'md5') } : {}
   const extensions = extensionsOf(certificate)
+  const { issuer, subject } = namesIn(certificate)
   return {
     Version: versionOf(certificate.raw),
     'Key Size': keySize(certificate.publicKey),
@@ -31,23 +44,40 @@ export function describe(certificate: X509Certificate, withMd5: boolean) {
     'SHA-256 Finger Print': certificate.fingerprint256,
     'SHA1 Finger Print': certificate.fingerprint,
     ...md5,
-    Subject: namesOf(certificate.subject),
-    Issuer: namesOf(certificate.issuer),
-    'Not Before': timeText(certificate.validFrom),
-    'Not After': timeText(certificate.validTo),
+    Subject: nameParts(subject),
+    'Subject Hash': pairs(nameHash(subject)),
+    Issuer: nameParts(issuer),
+    'Issuer Hash': pairs(nameHash(issuer)),
+    'Not Before': timeText(new Date(certificate.validFrom)),
+    'Not After': timeText(new Date(certificate.validTo)),
     'Public Key': publicPem(certificate.publicKey),
-    ...(Object.keys(extensions).length > 0 && { 'X509v3 Extensions': extensions }),
+    ...(extensions.length > 0 && { 'X509v3 Extensions': Object.fromEntries(extensions.map(marked)) }),
   }
 }
 
-/** The extensions that Node reads. */
-export function extensionsOf(certificate: X509Certificate): Record<string, string> {
-  const { subjectAltName, ca, keyUsage } = certificate
-  return {
-    ...(ca && { basicConstraints: 'CA:TRUE' }),
-    ...(subjectAltName && { subjectAltName }),
-    ...(keyUsage && keyUsage.length > 0 && { extendedKeyUsage: keyUsage.join(', ') }),
-  }
+const marked = ({ name, isCritical, text }: Extension) => [name, isCritical ? `critical ${text}` : text]
+
+/** The parts of a certificate that is signed, without its version. */
+function signedParts({ raw }: X509Certificate): Der[] {
+  const [signed] = inside(readDer(raw))
+  const parts = signed ? inside(signed) : []
+  return parts[0]?.tag === TAGGED_VERSION ? parts.slice(1) : parts
+}
+
+const TAGGED_VERSION = 0xa0
+const TAGGED_EXTENSIONS = 0xa3
+
+function namesIn(certificate: X509Certificate): { issuer: Der; subject: Der } {
+  const [, , issuer, , subject] = signedParts(certificate)
+  if (!issuer || !subject) throw new SaltInvocationError('The certificate cannot be read: it has no names')
+  return { issuer, subject }
+}
+
+/** The extensions of a certificate, in the words of OpenSSL. */
+export function extensionsOf(certificate: X509Certificate): Extension[] {
+  const tagged = signedParts(certificate).find(({ tag }) => tag === TAGGED_EXTENSIONS)
+  const [list] = tagged ? inside(tagged) : []
+  return list ? readExtensions(list) : []
 }
 
 const BITS: Readonly<Record<string, number>> = {
@@ -70,19 +100,11 @@ export async function publicKeyOf(given: string, passphrase: string | undefined)
   const pem = await pemEntry(given)
   try {
     if (pem.startsWith('-----BEGIN CERTIFICATE-----')) return new X509Certificate(pem).publicKey
+    if (pem.startsWith('-----BEGIN CERTIFICATE REQUEST-----')) return requestKey(pem)
     return createPublicKey({ key: pem, format: 'pem', ...(passphrase !== undefined && { passphrase }) })
   } catch (cause) {
     throw new SaltInvocationError(`The key cannot be read: ${(cause as Error).message}`)
   }
-}
-
-/** Time in UTC, as `2026-01-31 12:00:00`. */
-const timeText = (time: string): string => new Date(time).toISOString().slice(0, 19).replace('T', ' ')
-
-/** Write hexadecimal digits in pairs. */
-export function pairs(digits: string): string {
-  const even = digits.length % 2 === 0 ? digits : `0${digits}`
-  return (even.match(/../g) ?? []).join(':').toUpperCase()
 }
 
 function fingerprint(certificate: X509Certificate, type: 'md5'): string {

@@ -1,12 +1,12 @@
 /** Static grains from the file `grains` beside the minion's configuration. */
 import { dirname, join } from 'node:path'
 import { type Context, grains } from 'salt-ts'
-import { textOf } from './_facts/files.ts'
+import { Host } from './_facts/host.ts'
 
 export default grains({
   async collect({ opts, log }) {
     const path = grainsPath(opts)
-    const text = path && (await textOf(path))
+    const text = path && (await new Host().text(path))
     if (!text) return {}
     try {
       const { parse } = await import('yaml') // takes 25 ms to load, and few minions have such a file

@@ -20,8 +20,9 @@ export interface Styles {
   readonly single: boolean
 }
 
-export function stylesOf(text: string): Styles {
-  const { special, spaceBeforeBreak, breakBeforeSpace, multiline } = charactersOf(text)
+/** With `ascii` a text that has other characters needs escapes. */
+export function stylesOf(text: string, ascii = false): Styles {
+  const { special, spaceBeforeBreak, breakBeforeSpace, multiline } = charactersOf(text, ascii)
   const edges = /^[ \n\x85\u2028\u2029]|[ \n\x85\u2028\u2029]$/.test(text)
   const single = !special && !spaceBeforeBreak && !breakBeforeSpace
   const plain = single && !multiline && !edges && !TAKEN_FOR_OTHER.some((pattern) => pattern.test(text))
@@ -34,9 +35,9 @@ export function stylesOf(text: string): Styles {
   }
 }
 
-function charactersOf(text: string) {
+function charactersOf(text: string, ascii: boolean) {
   return {
-    special: [...text].some((character) => !isPrintable(character)),
+    special: [...text].some((character) => !isPrintable(character, ascii)),
     multiline: /[\r\n\x85\u2028\u2029]/.test(text),
     spaceBeforeBreak: / [\n\x85\u2028\u2029]/.test(text),
     breakBeforeSpace: /[\n\x85\u2028\u2029] /.test(text),
@@ -44,9 +45,10 @@ function charactersOf(text: string) {
 }
 
 /** Whether LibYAML writes a character unescaped. It escapes all characters beyond the Basic Multilingual Plane. */
-export function isPrintable(character: string): boolean {
+export function isPrintable(character: string, ascii: boolean): boolean {
   const code = character.codePointAt(0) as number
   if (code === 0x0a || (code >= 0x20 && code <= 0x7e)) return true
+  if (ascii) return false
   return (code >= 0xa0 && code <= 0xd7ff) || (code >= 0xe000 && code <= 0xfffd && code !== 0xfeff)
 }
 

@@ -34,9 +34,13 @@ interface Place {
   readonly key?: boolean
 }
 
+/** Which lists and maps are in brackets, besides the empty ones: the innermost are PyYAML's own default. */
+type Inline = 'all' | 'innermost' | 'none'
+
 export class YamlWriter {
   readonly #step: number
-  readonly #allFlow: boolean
+  readonly #inline: Inline
+  readonly #ascii: boolean
   #output = ''
   #column = 0
   /** Whether the last character is white space. */
@@ -45,9 +49,11 @@ export class YamlWriter {
   #indention = true
   #flowLevel = 0
 
-  constructor(step: number, allFlow: boolean) {
+  /** With `ascii` all other characters are escaped. */
+  constructor(step: number, inline: Inline, ascii = false) {
     this.#step = step
-    this.#allFlow = allFlow
+    this.#inline = inline
+    this.#ascii = ascii
   }
 
   document(value: unknown): string {
@@ -66,7 +72,7 @@ export class YamlWriter {
   }
 
   #list(members: unknown[], place: Place): void {
-    if (this.#flow(members.length)) {
+    if (this.#flow(members)) {
       this.#inFlow('[', members, ']', place, (member, inner) => this.#node(member, inner))
       return
     }
@@ -80,7 +86,7 @@ export class YamlWriter {
 
   #map(map: unknown, place: Place): void {
     const entries = sortedEntriesOf(map)
-    if (this.#flow(entries.length)) {
+    if (this.#flow(entries.flat())) {
       this.#inFlow('{', entries, '}', place, (entry, inner) => this.#entry(entry, inner))
       return
     }
@@ -104,8 +110,9 @@ export class YamlWriter {
     this.#node(value, { indent, inMap: true })
   }
 
-  #flow(size: number): boolean {
-    return this.#flowLevel > 0 || this.#allFlow || size === 0
+  #flow(members: readonly unknown[]): boolean {
+    if (this.#flowLevel > 0 || this.#inline === 'all' || members.length === 0) return true
+    return this.#inline === 'innermost' && !members.some(isCollection)
   }
 
   #inFlow<T>(
@@ -132,7 +139,7 @@ export class YamlWriter {
   }
 
   #text(text: string, place: Place): void {
-    const styles = stylesOf(text)
+    const styles = stylesOf(text, this.#ascii)
     const plain = this.#flowLevel > 0 ? styles.plainInFlow : styles.plainInBlock
     const oneLine = place.key === true
     if (plain) this.#plain(text, place, !oneLine)
@@ -180,7 +187,7 @@ export class YamlWriter {
       const inside = n > 0 && n < characters.length - 1 && place.key !== true
       const fold = inside && character === ' ' && this.#column > WIDTH && characters[n - 1] !== ' '
       if (!fold) {
-        this.#write(escaped(character))
+        this.#write(escaped(character, this.#ascii))
         return
       }
       this.#newLine(indent)
@@ -238,6 +245,8 @@ export class YamlWriter {
   }
 }
 
+const isCollection = (value: unknown): boolean => ['list', 'map'].includes(kindOf(value))
+
 function scalarText(value: unknown): string {
   const kind = kindOf(value)
   if (kind === 'null') return 'null'
@@ -262,10 +271,10 @@ function isSimpleKey(key: unknown): boolean {
   )
 }
 
-function escaped(character: string): string {
+function escaped(character: string, ascii: boolean): string {
   const short = ESCAPES[character]
   if (short !== undefined) return `\\${short}`
-  if (isPrintable(character)) return character
+  if (isPrintable(character, ascii)) return character
   const code = (character.codePointAt(0) as number).toString(16).toUpperCase()
   if (code.length > 4) return `\\U${code.padStart(8, '0')}`
   return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code.padStart(4, '0')}`

@@ -6,6 +6,6 @@ export default outputter({
   render(value, { indent }) {
     const flow = typeof indent === 'number' && indent < 0
     const step = typeof indent === 'number' && indent > 1 && indent < 10 ? indent : 2
-    return new YamlWriter(step, flow).document(value)
+    return new YamlWriter(step, flow ? 'all' : 'none').document(value)
   },
 })

@@ -53,7 +53,7 @@ export async function cancelQueued(
 ): Promise<string[]> {
   if (minions.length === 0) return []
   const waits = { timeout: CANCEL_SECONDS, gatherJobTimeout: CANCEL_SECONDS }
-  const job = { tgt: minions, tgtType: 'list', fun: 'saltutil.cancel_job', arg: [jids] }
+  const job = { tgt: minions, tgtType: 'list', fun: 'saltutil.cancel_job' as const, arg: [[...jids]] }
   const done: string[] = []
   try {
     for await (const { id, return: answer } of master.run({ ...job, ...waits }))

@@ -1,5 +1,6 @@
 /** Masters whose jobs go to a store outside, beside one that has the embedded store alone. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { returnsOf } from '../harness/returns-of.ts'
 import type { Fleet } from './fleet.ts'
 import { startOurs } from './masters.ts'
 import { add, type Measured, measureReturns, openFleet } from './measure.ts'
@@ -72,7 +73,7 @@ async function measureDelay({ measured, store }: Subject): Promise<void> {
   const client = await LocalClient.connect(loadMasterConfig({ configDir: measured.master.configDir }).config)
   for (let sample = 0; sample < SAMPLES; sample++) {
     const { all } = await store.rows()
-    await client.cmd({ tgt: 'sim-0', fun: 'test.ping', timeout: 60 })
+    await returnsOf(client, { tgt: 'sim-0', fun: 'test.ping', timeout: 60 })
     const returned = performance.now()
     await reached(store, all + 1)
     add(measured, 'delay', performance.now() - returned)

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { returnsOf } from '../harness/returns-of.ts'
 import { Fleet, type FleetSettings } from './fleet.ts'
 import type { MeasuredMaster } from './masters.ts'
 import { usageOf } from './processes.ts'
@@ -98,7 +99,7 @@ export async function measurePing(one: Measured, minions: number): Promise<void>
   const { config } = loadMasterConfig({ configDir: one.master.configDir })
   const client = await LocalClient.connect(config)
   const started = performance.now()
-  const returned = await client.cmd({ tgt: '*', fun: 'test.ping', timeout: 60 })
+  const returned = await returnsOf(client, { tgt: '*', fun: 'test.ping', timeout: 60 })
   add(one, 'ping', performance.now() - started)
   add(one, 'ping cpu', ((usageOf(one.master.pid).cpuSeconds - before.cpuSeconds) / minions) * 1e6)
   await client.close()

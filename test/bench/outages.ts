@@ -10,6 +10,7 @@ import { cpus } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openProxy, type TcpProxy } from '../harness/proxy.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { startOurs } from './masters.ts'
 import { openFleet } from './measure.ts'
 import { type OwnStore, ownStores } from './own-stores.ts'
@@ -128,7 +129,7 @@ async function endure(name: keyof typeof ownStores, seconds: readonly number[]):
       const pause = (seconds.reduce((sum, one) => sum + one + BETWEEN, 0) * 1000) / JOBS
       for (let job = 0; job < JOBS; job++) {
         const began = performance.now()
-        const returned = await client.cmd({ tgt: '*', fun: 'test.ping', timeout: 60 })
+        const returned = await returnsOf(client, { tgt: '*', fun: 'test.ping', timeout: 60 })
         const good = Object.values(returned).filter((value) => value === true).length
         acknowledged += good
         if (good !== MINIONS) failedJobs++

@@ -7,6 +7,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { returnsOf } from '../harness/returns-of.ts'
 import { startOurs } from './masters.ts'
 import { openFleet } from './measure.ts'
 import { crypto, LocalClient, loadMasterConfig } from './product.ts'
@@ -53,7 +54,7 @@ await mkdir(folder, { recursive: true })
 await writeFile(join(folder, MUTE), (await crypto.PrivateKey.generate(2048)).publicKey.pem)
 const client = await LocalClient.connect(config)
 try {
-  await client.cmd({ tgt: 'sim-*', fun: 'test.ping' })
+  await returnsOf(client, { tgt: 'sim-*', fun: 'test.ping' })
   const common = { fun: 'test.ping', tgtType: 'list' }
   await measure('answered', (wait) => ({ ...common, tgt: [`sim-${wait % minions}`], timeout: 60 }))
   await measure('silent', () => ({ ...common, tgt: [MUTE], timeout: 5, gatherJobTimeout: 10, check: false }))

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { untyped } from '../../core/author/calls.ts'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { freePort } from '../harness/ports.ts'
@@ -107,7 +108,7 @@ export async function openCluster(transport: 'zeromq' | 'nats', isCut: boolean):
       try {
         const { jid, minions } = await client.runJob({
           tgt: '*',
-          fun: 'ledger.work',
+          fun: untyped('ledger.work'),
           kwarg: { ms, bytes: 100 },
         })
         jobs.set(jid, minions)

@@ -10,7 +10,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fields } from '../../core/base/record.ts'
-import type { MinionResult } from '../../core/client/index.ts'
+import { hasReturned, type MinionResult } from '../../core/client/index.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { readJobCache } from '../harness/stored-returns.ts'
 import type { Fleet } from './fleet.ts'
 import { type Entry, hostTime, returnOf } from './ledger/entries.ts'
@@ -185,7 +186,7 @@ export function brokenBy(pair: Pair, job: Told | undefined): Broken[] {
 
 /** What is wrong with what the client was told at a time. */
 function falsehoods(result: MinionResult, at: number, { begins, ends, stored, announcedAt }: Pair): string[] {
-  if (result.state === 'returned') {
+  if (hasReturned(result)) {
     if (!stored) return ['the client has its return, the job cache has not']
     return result.return === stored.return ? [] : ['the client was given another return than is stored']
   }
@@ -202,7 +203,7 @@ function falsehoods(result: MinionResult, at: number, { begins, ends, stored, an
 
 async function allAnswer({ recorder, ids }: Fleet): Promise<boolean> {
   const request = { tgt: '*', fun: 'test.ping', timeout: 2, gatherJobTimeout: 2 }
-  const returns = await recorder.client.cmd(request).catch(() => ({}))
+  const returns = await returnsOf(recorder.client, request).catch(() => ({}))
   return Object.keys(returns).length === ids.length
 }
 

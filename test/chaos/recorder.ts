@@ -1,4 +1,6 @@
 /** What a client of the master sees: which jobs were accepted, what it was told of each minion, and which returns were announced. */
+
+import { untyped } from '../../core/author/calls.ts'
 import { LocalClient, type MinionResult } from '../../core/client/index.ts'
 import type { MasterConfig } from '../../core/config/index.ts'
 import { EventBus, masterEventSockets, tags } from '../../core/events/index.ts'
@@ -58,7 +60,7 @@ export class Recorder {
     try {
       const run = await this.client.cmdIter({
         ...target,
-        fun: 'ledger.work',
+        fun: untyped('ledger.work'),
         kwarg: { ms, bytes },
         timeout: TIMEOUT,
         gatherJobTimeout: TIMEOUT,

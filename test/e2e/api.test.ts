@@ -9,6 +9,7 @@ import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { needs, program } from '../harness/needs.ts'
 import { freePort } from '../harness/ports.ts'
 import { treeOf } from '../harness/processes.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { until } from '../harness/until.ts'
 
 const SECRET = 'a shared secret of the test'
@@ -313,7 +314,7 @@ test('salt-api runs by itself beside a master, waits for it, and ends in order',
   ])
   const client = await cluster.client()
   await until('the job to run', async () => {
-    const running = await client.cmd({ tgt: 'm1', fun: 'saltutil.running' })
+    const running = await returnsOf(client, { tgt: 'm1', fun: 'saltutil.running' })
     return JSON.stringify(running).includes('test.sleep')
   })
   await client.close()

@@ -2,6 +2,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { untyped } from '../../core/author/calls.ts'
 import { Catalogues } from '../../core/cache/catalogues.ts'
 import { jobRequest } from '../../core/cli/jobs/job-request.ts'
 import { type LocalClient, RunnerClient } from '../../core/client/index.ts'
@@ -10,6 +11,7 @@ import type { Event } from '../../core/events/index.ts'
 import { Cluster, run } from '../harness/daemons.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { quietLog } from '../harness/log.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { until } from '../harness/until.ts'
 
 const MODULE = `import { fn, p } from 'salt-ts'
@@ -55,7 +57,7 @@ const typed = async (...args: string[]) => {
   return code === 0 ? (JSON.parse(stdout) as { web1: unknown }).web1 : stderr
 }
 /** The same without the command: its request, sent from here, which costs less. */
-const value = async (...args: string[]) => (await client.cmd(jobRequest(['web1', ...args], {}))).web1
+const value = async (...args: string[]) => (await returnsOf(client, jobRequest(['web1', ...args], {}))).web1
 
 describe('declared types decide what a word means', () => {
   test('on a minion', async () => {
@@ -142,15 +144,17 @@ describe('a call that cannot work', () => {
     const { stdout, code } = await cluster.salt('*', 'test.pign', '--no-check')
     expect(stdout.match(/'test.pign' is not available\./g)).toHaveLength(2)
     expect(code).not.toBe(0)
-    await expect(client.runJob({ tgt: '*', fun: 'test.pign' })).rejects.toMatchObject({
+    await expect(client.runJob({ tgt: '*', fun: untyped('test.pign') })).rejects.toMatchObject({
       code: 'CALL_REFUSED',
     })
-    const { minions } = await client.runJob({ tgt: '*', fun: 'test.pign', check: false })
+    const { minions } = await client.runJob({ tgt: '*', fun: untyped('test.pign'), check: false })
     expect(minions).toHaveLength(2)
   })
   test('is refused when several are checked at once, too, whichever worker of the master the answers come to', async () => {
     const refused = async () => {
-      const calls = Array.from({ length: 6 }, (_, n) => client.runJob({ tgt: '*', fun: `test.pign${n}` }))
+      const calls = Array.from({ length: 6 }, (_, n) =>
+        client.runJob({ tgt: '*', fun: untyped(`test.pign${n}`) }),
+      )
       const ends = await Promise.allSettled(calls)
       return ends.every((end) => end.status === 'rejected' && end.reason.code === 'CALL_REFUSED')
     }

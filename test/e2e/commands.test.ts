@@ -9,6 +9,7 @@ import { RunnerClient } from '../../core/client/index.ts'
 import { tags } from '../../core/events/index.ts'
 import { bin, Cluster } from '../harness/daemons.ts'
 import { quietLog } from '../harness/log.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { runHere } from '../harness/run-here.ts'
 import { readJobCache } from '../harness/stored-returns.ts'
 import { until } from '../harness/until.ts'
@@ -84,7 +85,7 @@ describe('salt', () => {
     expect(stdout).toMatch(/^Executed command with job ID: \d{20}\n$/)
     expect(code).toBe(0)
     const client = await cluster.client()
-    await client.cmd({ tgt: '*', fun: 'saltutil.kill_all_jobs' })
+    await returnsOf(client, { tgt: '*', fun: 'saltutil.kill_all_jobs' })
     await client.close()
   })
 
@@ -288,8 +289,8 @@ test.each([
 
 test('a program has the same, under the names of Salt', async () => {
   const client = await cluster.client()
-  const request = { tgt: '*', fun: 'test.echo', arg: ['x'] }
-  expect(await client.cmd(request)).toEqual({ db1: 'x', web1: 'x' })
+  const request = { tgt: '*', fun: 'test.echo' as const, arg: ['x'] }
+  expect(await returnsOf(client, request)).toEqual({ db1: 'x', web1: 'x' })
   const results = []
   for await (const result of await client.cmdIter(request)) results.push([result.id, result.state])
   expect(results.sort()).toEqual([

@@ -8,6 +8,7 @@ import { parseInput } from '../../core/loader/calls/words.ts'
 import { Cluster, run } from '../harness/daemons.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { quietLog } from '../harness/log.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { until } from '../harness/until.ts'
 
 let cluster: Cluster
@@ -46,7 +47,7 @@ async function ask(...words: string[]): Promise<{ answer: unknown; code: number 
 }
 /** What it answers, asked without a command, which costs less. */
 async function answer(fun: string, ...words: string[]): Promise<unknown> {
-  return (await client.cmd({ tgt: 'web1', fun, arg: parseInput(words), timeout: 30 })).web1
+  return (await returnsOf(client, { tgt: 'web1', fun, arg: parseInput(words), timeout: 30 })).web1
 }
 
 describe('extensions of users', () => {
@@ -69,7 +70,7 @@ describe('extensions of users', () => {
     await write('_modules/_end.ts', "export const end = '!'\n")
     expect(await ask('saltutil.sync_modules')).toEqual({ answer: ['modules._end', 'modules.hello'], code: 0 })
     const go = join(cluster.root, 'go')
-    const running = client.cmd({ tgt: 'web1', fun: 'hello.slowly', arg: [go], timeout: 30 })
+    const running = returnsOf(client, { tgt: 'web1', fun: 'hello.slowly', arg: [go], timeout: 30 })
     await until('the job runs', async () => {
       const jobs = (await answer('saltutil.is_running', 'hello.slowly')) as unknown[]
       return jobs.length > 0
@@ -102,7 +103,7 @@ describe('extensions of users', () => {
     await write('_grains/site.js', source)
     expect(await answer('saltutil.sync_grains')).toEqual(['grains.site'])
     const request = { tgt: 'site:berlin', tgtType: 'grain', fun: 'test.ping' }
-    expect(await client.cmd(request)).toEqual({ web1: true })
+    expect(await returnsOf(client, request)).toEqual({ web1: true })
   })
 })
 

@@ -7,6 +7,7 @@ import { Cluster, type Daemon } from '../harness/daemons.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { stepsOf } from '../harness/guide.ts'
 import { isAlive } from '../harness/processes.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { until } from '../harness/until.ts'
 
 const guide = new URL('../../docs/write-an-engine.md', import.meta.url)
@@ -187,7 +188,7 @@ test('a minion runs the engines that saltutil.sync_engines brings, and passes th
   await minion.logged('far listens') // brought by the sync of the start
   const sync = async () => {
     await writeFile(join(files, '_engines/moody.js'), moody('synced again'))
-    const synced = await client.cmd({ tgt: 'web1', fun: 'saltutil.sync_engines' })
+    const synced = await returnsOf(client, { tgt: 'web1', fun: 'saltutil.sync_engines' })
     expect(synced.web1).toContain('engines.moody')
   }
   const isAgain = ({ data }: Record<string, unknown>) =>
@@ -195,7 +196,7 @@ test('a minion runs the engines that saltutil.sync_engines brings, and passes th
   const begun = await next('far/begun', sync, isAgain)
   expect(begun).toMatchObject({ id: 'web1', data: { role: 'minion' } })
   const { pid } = begun.data as { pid: number }
-  await client.cmd({ tgt: 'web1', fun: 'event.fire', arg: [{}, 'far/hang'] })
+  await returnsOf(client, { tgt: 'web1', fun: 'event.fire', arg: [{}, 'far/hang'] })
   await client.close()
   await minion.stop()
   expect(isAlive(pid)).toBe(false)

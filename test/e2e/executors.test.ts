@@ -7,6 +7,7 @@ import type { LocalClient } from '../../core/client/index.ts'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { needs, program, ROOT } from '../harness/needs.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 
 let cluster: Cluster
 let client: LocalClient
@@ -51,7 +52,7 @@ describe('--module-executors', () => {
       `import { executor } from 'salt-ts'\nexport default executor({ execute: ({ fun }) => \`\${fun}: ${answer}\` })\n`
     for (const answer of ['first', 'second']) {
       await writeFile(join(folder, 'mine.js'), file(answer))
-      const { web1 } = await client.cmd({ tgt: 'web1', fun: 'saltutil.sync_executors' })
+      const { web1 } = await returnsOf(client, { tgt: 'web1', fun: 'saltutil.sync_executors' })
       expect(web1).toContain('executors.mine')
       const ran = await cluster.salt('web1', 'test.ping', '--module-executors', 'mine')
       expect(ran.stdout).toContain(`test.ping: ${answer}`)
@@ -72,9 +73,9 @@ test('saltutil.sync_utils brings what modules share, and a changed file takes ef
   for (const word of ['first', 'second']) {
     await writeFile(join(extensions, '_utils/words.ts'), `export const word = '${word}'\n`)
     const fun = ['saltutil.sync_utils', 'saltutil.sync_modules']
-    const { web1 } = await client.cmd({ tgt: 'web1', fun, arg: [[], []] })
+    const { web1 } = await returnsOf(client, { tgt: 'web1', fun, arg: [[], []] })
     expect(web1).toMatchObject({ 'saltutil.sync_utils': expect.arrayContaining(['utils.words']) })
-    expect(await client.cmd({ tgt: 'web1', fun: 'told.say' })).toEqual({ web1: word })
+    expect(await returnsOf(client, { tgt: 'web1', fun: 'told.say' })).toEqual({ web1: word })
   }
 })
 
@@ -133,7 +134,7 @@ exec env -i PATH=/usr/bin:/bin HOME=/ setpriv --reuid="$user" --clear-groups -- 
 
   test('reaches the master as root, who may read the keys', async () => {
     await startAs('root')
-    const sent = await client.cmd({ tgt: 'as-root', fun: 'event.send', arg: ['from/sudo', { a: 1 }] })
+    const sent = await returnsOf(client, { tgt: 'as-root', fun: 'event.send', arg: ['from/sudo', { a: 1 }] })
     expect(sent).toEqual({ 'as-root': true })
   })
 

@@ -1,21 +1,18 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, type TestContext, test } from 'vitest'
 import { Cluster } from '../harness/daemons.ts'
 import { pageBlock } from '../harness/page-blocks.ts'
 import { signalAll } from '../harness/processes.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { until } from '../harness/until.ts'
 
-const clusters: Cluster[] = []
-afterEach(async () => {
-  for (const cluster of clusters.splice(0)) await cluster.close()
-})
-
 /** Two masters with one key, and a minion of the first that knows both. */
-async function open(options: Record<string, unknown> = {}) {
+async function open({ onTestFinished }: TestContext, options: Record<string, unknown> = {}) {
   const one = await Cluster.open()
+  onTestFinished(() => one.close())
   const two = await Cluster.open({ start: false })
-  clusters.push(one, two)
+  onTestFinished(() => two.close())
   await two.writeMasterKey(await readFile(join(one.configDir, 'pki', 'master.pem')))
   await two.startMaster()
   const minion = await one.addMinion('web1', {
@@ -29,17 +26,16 @@ async function open(options: Record<string, unknown> = {}) {
 
 const ping = async (cluster: Cluster): Promise<boolean> => {
   const client = await cluster.client()
-  const { web1 } = await client
-    .cmd({ tgt: 'web1', fun: 'test.ping', timeout: 2, gatherJobTimeout: 1 })
-    .catch(() => ({}) as never)
+  const request = { tgt: 'web1', fun: 'test.ping', timeout: 2, gatherJobTimeout: 1 }
+  const { web1 } = await returnsOf(client, request).catch(() => ({}) as never)
   await client.close()
   return web1 === true
 }
 
 const serves = ({ ports }: Cluster) => `The master 127.0.0.1:${ports.request} serves this minion`
 
-test('a minion is served by one master, and by the next one after that was killed', async () => {
-  const { one, two, minion } = await open()
+test.concurrent('a minion is served by one master, and by the next one after that was killed', async (context) => {
+  const { one, two, minion } = await open(context)
   expect(await ping(one)).toBe(true)
   expect(minion.output).not.toContain(serves(two))
   await one.master.killAll()
@@ -49,8 +45,8 @@ test('a minion is served by one master, and by the next one after that was kille
   expect(await ping(two)).toBe(true)
 })
 
-test('a master whose host hangs, with connections that stay up, is left as well', async () => {
-  const { one, two, minion } = await open()
+test.concurrent('a master whose host hangs, with connections that stay up, is left as well', async (context) => {
+  const { one, two, minion } = await open(context)
   const pids = one.master.processes().map(({ pid }) => pid)
   signalAll(pids, 'SIGSTOP')
   await minion.logged(serves(two))
@@ -58,16 +54,16 @@ test('a master whose host hangs, with connections that stay up, is left as well'
   signalAll(pids, 'SIGCONT')
 })
 
-test('a master that is restarted keeps its minion', async () => {
-  const { one, two, minion } = await open()
+test.concurrent('a master that is restarted keeps its minion', async (context) => {
+  const { one, two, minion } = await open(context)
   await one.master.stop()
   await one.startMaster()
   await until('the minion', () => ping(one))
   expect(minion.output).not.toContain(serves(two))
 })
 
-test('with master_failback the minion goes back to the first master', async () => {
-  const { one, two, minion } = await open({ master_failback: true, master_failback_interval: 1 })
+test.concurrent('with master_failback the minion goes back to the first master', async (context) => {
+  const { one, two, minion } = await open(context, { master_failback: true, master_failback_interval: 1 })
   await one.master.killAll()
   await minion.logged(serves(two))
   await one.startMaster()
@@ -75,8 +71,8 @@ test('with master_failback the minion goes back to the first master', async () =
   await until('the minion', () => ping(one))
 })
 
-test('a job that ran when its master was killed is returned to that master, once, when it is back', async () => {
-  const { one, two, minion } = await open()
+test.concurrent('a job that ran when its master was killed is returned to that master, once, when it is back', async (context) => {
+  const { one, two, minion } = await open(context)
   const client = await one.client()
   const { jid } = await client.runJob({ tgt: 'web1', fun: 'test.sleep', arg: [3] })
   await client.close()
@@ -91,8 +87,8 @@ test('a job that ran when its master was killed is returned to that master, once
   expect(await ping(two)).toBe(true)
 })
 
-test('a function in TypeScript chooses the master, and one that is not there is a sentence', async () => {
-  const { one } = await open()
+test.concurrent('a function in TypeScript chooses the master, and one that is not there is a sentence', async (context) => {
+  const { one } = await open(context)
   const dir = join(one.root, 'modules')
   await mkdir(dir)
   const shown = pageBlock('docs/several-masters.md', 'Failover', 'ts')
@@ -103,7 +99,7 @@ test('a function in TypeScript chooses the master, and one that is not there is 
   }
   await one.addMinion('web2', { ...options, master: 'choose.pick' })
   const client = await one.client()
-  expect(await client.cmd({ tgt: 'web2', fun: 'test.ping' })).toEqual({ web2: true })
+  expect(await returnsOf(client, { tgt: 'web2', fun: 'test.ping' })).toEqual({ web2: true })
   await client.close()
   const wrong = await one.startMinion('web3', { ...options, master: 'choose.pikc' })
   await wrong.exited()
@@ -111,8 +107,8 @@ test('a function in TypeScript chooses the master, and one that is not there is 
   expect(wrong.output).toContain("master_type is func, and master names 'choose.pikc'")
 })
 
-test('with master_type: disable a minion runs without a master', async () => {
-  const { one } = await open()
+test.concurrent('with master_type: disable a minion runs without a master', async (context) => {
+  const { one } = await open(context)
   const alone = await one.startMinion('web4', { master_type: 'disable' })
   await alone.logged('salt-minion web4 is starting')
   expect((await one.salt('web4', 'test.ping')).code).not.toBe(0)

@@ -17,7 +17,7 @@ const project = fileURLToPath(new URL('../../', import.meta.url))
 /** Pages whose examples are carried out here; other tests run those that need a running fleet or a store. */
 const guides = [
   ...readdirSync(join(project, 'docs')).filter((name) => /^write-a.*\.md$/.test(name)),
-  ...['from-python.md', 'http-api.md', 'listen-to-events.md'],
+  ...['check.md', 'cookbook.md', 'develop.md', 'from-python.md', 'http-api.md', 'listen-to-events.md'],
 ].map((name) => `docs/${name}`)
 
 const urlOf = (name: string) => pathToFileURL(join(project, name))
@@ -55,14 +55,16 @@ describe.each(guides)('the guide %s', (name) => {
   const guide = urlOf(name)
   const needsMaster = stepsOf(guide).some(isApi) || readFileSync(guide, 'utf8').includes('\nsalt-run ')
   /** Its reader has installed salt-ts beside the program. */
-  const isForPrograms = readFileSync(guide, 'utf8').includes("from 'salt-ts/client'")
+  const isForPrograms = /from 'salt-ts\/(client|http)'/.test(readFileSync(guide, 'utf8'))
+  const installed = (name: string) => join(folder, 'node_modules', name)
   const linkPackage = async () => {
-    const modules = join(folder, 'node_modules')
-    await mkdir(modules)
-    await symlink(project, join(modules, 'salt-ts'))
+    await mkdir(installed(''))
+    await symlink(project, installed('salt-ts'))
+    if (/from 'ws'/.test(readFileSync(guide, 'utf8'))) await link('ws')
     const manifest = join(folder, 'package.json')
     if (!existsSync(manifest)) await writeFile(manifest, '{ "type": "module" }')
   }
+  const link = (name: string) => symlink(join(project, 'node_modules', name), installed(name))
   let folder: string
   let cluster: Cluster | undefined
   beforeAll(async () => {
@@ -94,7 +96,8 @@ describe.each(guides)('the guide %s', (name) => {
 
   test('does what it says, step by step', async () => {
     for (const step of stepsOf(guide)) {
-      if ('file' in step) await writeStep(folder, step)
+      if ('file' in step)
+        await writeStep(folder, { ...step, text: step.text.replaceAll(':8000', `:${port}`) })
       else {
         const { code, shown } = await type(step.commands)
         const expected = step.shown?.trimEnd() ?? shown
@@ -105,8 +108,8 @@ describe.each(guides)('the guide %s', (name) => {
 
   test('has files that type-check', async () => {
     if (!isForPrograms) await linkPackage()
-    await mkdir(join(folder, 'node_modules/@types'))
-    await symlink(join(project, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'))
+    await mkdir(installed('@types'))
+    for (const name of ['@types/node', '@types/ws']) await link(name)
     await create({ kind: 'module', name: 'another', directory: folder }) // writes tsconfig.json, too
     expect(typeCheck(folder)).toBe('')
   })

@@ -3,9 +3,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { untyped } from '../../core/author/calls.ts'
 import type { LocalClient, MinionResult } from '../../core/client/index.ts'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
 import { isAlive, signalAll } from '../harness/processes.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { awaitedReturn, storedReturn } from '../harness/stored-returns.ts'
 import { until } from '../harness/until.ts'
 
@@ -34,7 +36,7 @@ async function begin(script: string, next?: string): Promise<string> {
   const command = `echo $$ > ${began}.new; mv ${began}.new ${began}; ${script}`
   const { jid } = await client.runJob({
     tgt: 'web1',
-    fun: next ? ['cmd.run', next] : 'cmd.run',
+    fun: next ? ['cmd.run', next].map(untyped) : untyped('cmd.run'),
     arg: next ? [[command], []] : [command],
   })
   await until('the job to begin', () => existsSync(began))
@@ -57,7 +59,7 @@ async function kill(): Promise<void> {
 const returned = (jid: string) => awaitedReturn(cluster, minion, jid)
 
 async function ask(fun: string, ...arg: unknown[]): Promise<unknown> {
-  return (await client.cmd({ tgt: 'web1', fun, arg })).web1
+  return (await returnsOf(client, { tgt: 'web1', fun, arg })).web1
 }
 
 test('kill -9 of the minion while a job runs, started again at once: the job is known to run, and its return comes', async () => {

@@ -3,10 +3,12 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { untyped } from '../../core/author/calls.ts'
 import type { LocalClient } from '../../core/client/index.ts'
 import { tags } from '../../core/events/index.ts'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
 import { signalAll } from '../harness/processes.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { awaitedReturn } from '../harness/stored-returns.ts'
 import { until } from '../harness/until.ts'
 
@@ -59,16 +61,16 @@ afterAll(async () => {
 })
 
 async function start(fun: string, ...arg: unknown[]): Promise<string> {
-  const { jid } = await client.runJob({ tgt: 'web1', fun, arg })
+  const { jid } = await client.runJob({ tgt: 'web1', fun: untyped(fun), arg })
   return jid
 }
 
 const returned = (jid: string) => awaitedReturn(cluster, minion, jid)
 
 /** What the spool of the minion still has would be sent within two looks at it: until a later job has returned, all has. */
-async function returnsOf(jid: string): Promise<number> {
+async function rowsOf(jid: string): Promise<number> {
   await until('the spool to be looked at', async () => {
-    const found = await client.cmd({ tgt: 'web1', fun: 'saltutil.find_job', arg: [jid] })
+    const found = await returnsOf(client, { tgt: 'web1', fun: 'saltutil.find_job', arg: [jid] })
     return Object.keys(found.web1 as object).length === 0
   })
   await returned(await start('test.sleep', 11))
@@ -110,7 +112,7 @@ test('a function that closes the connection of its process has one return, its o
   await minion.logged(`The process of job ${jid} lost its connection to the minion: its function closed it`)
   const asking = await returned(await start('faults.cutAndAsk'))
   expect(asking.return).toContain('has closed the connection of its process to the minion')
-  expect(await returnsOf(jid)).toBe(1)
+  expect(await rowsOf(jid)).toBe(1)
   expect(cluster.master.output).not.toContain('a second time')
 })
 
@@ -122,9 +124,9 @@ test('a job whose file in proc is gone while its minion is down is followed all 
   await minion.exited()
   await rm(join(minion.directory, 'cache', 'proc'), { recursive: true })
   await restart()
-  const { web1 } = await client.cmd({ tgt: 'web1', fun: 'saltutil.find_job', arg: [jid] })
+  const { web1 } = await returnsOf(client, { tgt: 'web1', fun: 'saltutil.find_job', arg: [jid] })
   expect(web1).toMatchObject({ jid, fun: 'faults.wait', pid: expect.any(Number) })
   await writeFile(go, '')
   expect(await returned(jid)).toMatchObject({ return: 'done', success: true })
-  expect(await returnsOf(jid)).toBe(1)
+  expect(await rowsOf(jid)).toBe(1)
 })

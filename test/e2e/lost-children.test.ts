@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Cluster } from '../harness/daemons.ts'
 import { isAlive, type ProcessInfo, signalAll } from '../harness/processes.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { until } from '../harness/until.ts'
 
 let cluster: Cluster
@@ -31,7 +32,7 @@ test('a worker that hangs is replaced, and what it held is answered by another',
   for (const worker of children('MWorker-')) {
     signalAll([worker.pid], 'SIGSTOP')
     // Enough at once for some to be given to the worker that hangs.
-    const answers = Array.from({ length: 20 }, () => client.cmd({ tgt: '*', fun: 'test.ping' }))
+    const answers = Array.from({ length: 20 }, () => returnsOf(client, { tgt: '*', fun: 'test.ping' }))
     await until('the worker that hangs to be killed', () => !isAlive(worker.pid))
     for (const answer of answers) expect(await answer).toEqual(all)
     await until('a new worker', () => children('MWorker-').length === 2)

@@ -60,7 +60,7 @@ test(`kill -9 of a master while ${JOBS} jobs run on 4 minions, started again aft
   const publish = (index: number) => {
     const seconds = 0.1 + (index % 5) / 10
     const command = `echo run >> ${ledger}/${index}-$NAME; sleep ${seconds}; echo ${index}`
-    const job = { tgt: '*', fun: 'cmd.run', arg: [command], kwarg: { env: { NAME: '' } } }
+    const job = { tgt: '*', fun: 'cmd.run' as const, arg: [command], kwarg: { env: { NAME: '' } } }
     return client.runJob(job).catch((cause: unknown) => {
       const said = cluster.master.output.slice(-4_000)
       throw new Error(`Job ${index} was not published. The master says:\n${said}`, { cause })

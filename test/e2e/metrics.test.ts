@@ -6,6 +6,7 @@ import { Cluster } from '../harness/daemons.ts'
 import { sampleOf, scrape } from '../harness/exposition.ts'
 import { freePort } from '../harness/ports.ts'
 import { isAlive, treeOf } from '../harness/processes.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { until } from '../harness/until.ts'
 
 let cluster: Cluster
@@ -37,18 +38,18 @@ describe('after a known workload', () => {
       async () => sampleOf(await master(), 'salt_master_minions_connected') === 1,
     )
     const isRefused = () =>
-      client.cmd({ tgt: '*', fun: 'test.pign' }).then(
+      returnsOf(client, { tgt: '*', fun: 'test.pign' }).then(
         () => false,
         () => true,
       )
     await until('the master to know the functions of the minion', isRefused)
     before = await master()
     minionBefore = await minion()
-    for (let n = 0; n < 3; n++) await client.cmd({ tgt: '*', fun: 'test.ping' })
-    await client.cmd({ tgt: '*', fun: 'test.exception' })
-    await client.cmd({ tgt: '*', fun: 'test.sleep', arg: [0.3] })
-    await expect(client.cmd({ tgt: 'nobody', fun: 'test.ping' })).rejects.toThrow()
-    await expect(client.cmd({ tgt: '*', fun: 'test.pign' })).rejects.toThrow('is not available')
+    for (let n = 0; n < 3; n++) await returnsOf(client, { tgt: '*', fun: 'test.ping' })
+    await returnsOf(client, { tgt: '*', fun: 'test.exception' })
+    await returnsOf(client, { tgt: '*', fun: 'test.sleep', arg: [0.3] })
+    await expect(returnsOf(client, { tgt: 'nobody', fun: 'test.ping' })).rejects.toThrow()
+    await expect(returnsOf(client, { tgt: '*', fun: 'test.pign' })).rejects.toThrow('is not available')
   })
 
   /** How much a value has grown meanwhile. */

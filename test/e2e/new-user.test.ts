@@ -66,7 +66,7 @@ test('is synchronised, listed, documented and called right', async () => {
   )
   expect(await salt('sys.list_functions', 'hello')).toBe('web1:\n    - hello.greet\n    - hello.pad\n(0)')
   expect(await salt('-d', 'hello.greet')).toBe(
-    "hello.greet:\n\n    Greet somebody.\n\n    CLI Example:\n\n        salt '*' hello.greet Ada times=2\n\n(0)",
+    "hello.greet:\n\n    Greet somebody.\n\n    CLI Example:\n\n        salt '*' hello.greet Ada times=2\n\n    Parameters:\n\n        name: string, at least 1 character\n        times: integer, at least 1, default 1\n\n(0)",
   )
   expect(await salt('hello.greet', 'Ada', 'times=2')).toBe('web1:\n    - Hello, ADA!\n    - Hello, ADA!\n(0)')
   expect(await salt('hello.pad', '7', '3')).toBe('web1:\n    007\n(0)')

@@ -6,6 +6,7 @@ import { SimulatedMinion } from '../bench/simulated-minion.ts'
 import { Cluster } from '../harness/daemons.ts'
 import { keyPair } from '../harness/key-pairs.ts'
 import { treeOf } from '../harness/processes.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { eventually } from '../harness/until.ts'
 
 const MINIONS = 6
@@ -95,7 +96,7 @@ test.each<[string, number, number, Stranger]>([
     const ids = Array.from({ length: MINIONS }, (_, index) => `sim-${index}`)
     await Promise.all(ids.map(addMinion))
     const ping = async () => {
-      const returns = await client.cmd({ tgt: ids, tgtType: 'list', fun: 'test.ping', timeout: 60 })
+      const returns = await returnsOf(client, { tgt: ids, tgtType: 'list', fun: 'test.ping', timeout: 60 })
       expect(returns).toEqual(Object.fromEntries(ids.map((id) => [id, true])))
     }
     await ping()
@@ -128,7 +129,7 @@ test.each<[string, number, number, Stranger]>([
 
     for (const one of burst.splice(0)) one.close()
     await addMinion('late')
-    const late = await client.cmd({ tgt: 'late', fun: 'test.ping', timeout: 60 })
+    const late = await returnsOf(client, { tgt: 'late', fun: 'test.ping', timeout: 60 })
     expect(late).toEqual({ late: true })
     await client.close()
   },

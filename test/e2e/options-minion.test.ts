@@ -2,11 +2,13 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { LocalClient, PublishRequest } from '../../core/client/index.ts'
+import { untyped } from '../../core/author/calls.ts'
+import type { AnyRequest, LocalClient } from '../../core/client/index.ts'
 import { loadMinionConfig } from '../../core/config/index.ts'
 import { type Event, EventBus, minionEventSockets } from '../../core/events/index.ts'
 import { connectionsOf } from '../harness/connections.ts'
 import { Cluster, type Daemon, run } from '../harness/daemons.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { runHere } from '../harness/run-here.ts'
 import { until } from '../harness/until.ts'
 
@@ -27,9 +29,10 @@ let same: Daemon
 const seen: Event[] = []
 
 const id = hostname()
-const job = (fun: PublishRequest['fun'], arg: readonly unknown[] = [], rest: Partial<PublishRequest> = {}) =>
-  client.cmd({ tgt: 'one', fun, arg, timeout: 20, ...rest })
-const started = (fun: string, arg: readonly unknown[] = [], tgt = 'one') => client.runJob({ tgt, fun, arg })
+const job = (fun: AnyRequest['fun'], arg: readonly unknown[] = [], rest: Partial<AnyRequest> = {}) =>
+  returnsOf(client, { tgt: 'one', fun, arg, timeout: 20, ...rest })
+const started = (fun: string, arg: readonly unknown[] = [], tgt = 'one') =>
+  client.runJob({ tgt, fun: untyped(fun), arg })
 const returnOf = async (jid: string, from = 'one') =>
   (await until(`the return of ${jid}`, () => seen.find(({ tag }) => tag === `salt/job/${jid}/ret/${from}`)))
     .data
@@ -225,15 +228,15 @@ test('with cache_jobs returns stay on the minion until they are cleared', async 
 
 test('without multiprocessing jobs run in the process of the minion, and end when they are told to', async () => {
   const own = await readFile(join(same.directory, 'minion_id'), 'utf8')
-  const answer = await client.cmd({ tgt: own, fun: 'cmd.run', arg: ['echo $PPID'], timeout: 20 })
+  const answer = await returnsOf(client, { tgt: own, fun: 'cmd.run', arg: ['echo $PPID'], timeout: 20 })
   expect(answer).toEqual({ [own]: String(same.pid) })
   expect(same.processes().filter(({ command }) => command.includes('JobProcess'))).toEqual([])
   const { jid } = await started('test.sleep', [60], own)
   await until('it to run', async () => {
-    const found = await client.cmd({ tgt: own, fun: 'saltutil.find_job', arg: [jid], timeout: 20 })
+    const found = await returnsOf(client, { tgt: own, fun: 'saltutil.find_job', arg: [jid], timeout: 20 })
     return (found[own] as { pid?: number }).pid === same.pid
   })
-  await client.cmd({ tgt: own, fun: 'saltutil.term_job', arg: [jid], timeout: 20 })
+  await returnsOf(client, { tgt: own, fun: 'saltutil.term_job', arg: [jid], timeout: 20 })
   expect(await returnOf(jid, own)).toMatchObject({
     return: expect.stringContaining('SIGTERM'),
     success: false,

@@ -10,6 +10,7 @@ import { MOUNTS, needs } from '../harness/needs.ts'
 import { withHosts } from '../harness/own-hosts.ts'
 import { freePort } from '../harness/ports.ts'
 import { openProxy, type TcpProxy } from '../harness/proxy.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { until } from '../harness/until.ts'
 
 /** One for all tests: each leaves it with its minions reachable, as far as it does not say otherwise. */
@@ -46,7 +47,7 @@ async function answered(...ids: string[]): Promise<void> {
 }
 
 const ping = (client: LocalClient, ids: readonly string[]) =>
-  client.cmd({ tgt: ids, tgtType: 'list', fun: 'test.ping', timeout: 1, gatherJobTimeout: 1 })
+  returnsOf(client, { tgt: ids, tgtType: 'list', fun: 'test.ping', timeout: 1, gatherJobTimeout: 1 })
 
 /** Do something and wait for the event that tells of a new AES key. */
 async function rotatedBy(how: () => unknown): Promise<void> {
@@ -59,7 +60,7 @@ async function rotatedBy(how: () => unknown): Promise<void> {
 
 const one = async (): Promise<Record<string, unknown>> => {
   const client = await cluster.client()
-  const returns = await client.cmd({ tgt: '*', fun: 'test.ping', timeout: 10 })
+  const returns = await returnsOf(client, { tgt: '*', fun: 'test.ping', timeout: 10 })
   await client.close()
   return returns
 }

@@ -1,15 +1,19 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { create } from '../../core/cli/authoring/create.ts'
+import { templateWords } from '../../core/cli/authoring/templates/index.ts'
 import SaltTs from '../../core/cli/commands/salt-ts.ts'
 import { exitCodeFrom } from '../../core/cli/program/program.ts'
+import manifest from '../../package.json' with { type: 'json' }
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { captured } from '../harness/terminal.ts'
 import { typeCheck } from '../harness/type-check.ts'
+import { until } from '../harness/until.ts'
 
 const project = fileURLToPath(new URL('../../', import.meta.url))
 const program = (name: string) => join(project, 'bin', name)
@@ -36,6 +40,8 @@ async function saltTs(...words: string[]): Promise<{ code: number; text: string 
 /** What `salt-ts create module` does in the test's folder, in this process. */
 const createModule = (name: string) => create({ kind: 'module', name, directory: folder })
 
+const createUtils = (name: string) => create({ kind: 'utils', name, directory: folder })
+
 /** As after `npm install`, but for the network. */
 async function installCompiler(): Promise<void> {
   await mkdir(join(folder, 'node_modules', '@types'), { recursive: true })
@@ -56,14 +62,43 @@ export function late(): never {
 
 describe('salt-ts create', () => {
   test('what it writes, for every kind, passes its tests and type-checks', async () => {
-    for (const kind of ['module', 'runner', 'returner', 'grain', 'outputter', 'matcher']) {
+    for (const kind of templateWords) {
       const { code, text } = await saltTs('create', kind, 'disk_usage', '--dir', folder)
       expect({ code, text }).toEqual({ code: 0, text: expect.stringContaining('disk_usage.ts') })
     }
-    const tests = await type('salt-ts', 'test')
-    expect(tests).toEqual({ code: 0, text: expect.stringMatching(/pass 11\n.*fail 0/s) })
+    const files = await readdir(folder, { recursive: true })
+    const kinds = files
+      .filter((name) => name.endsWith('/disk_usage.test.ts'))
+      .map((file) => `import '../${file}'\n`)
+    expect(kinds).toHaveLength(templateWords.length)
+    await mkdir(join(folder, 'all'))
+    await writeFile(join(folder, 'all/kinds.test.ts'), kinds.join('')) // all in one process, which saves seconds
+    const tests = await type('salt-ts', 'test', 'all')
+    expect(tests).toEqual({ code: 0, text: expect.stringMatching(/pass 23\n.*fail 0\n/s) })
     await installCompiler()
     expect(typeCheck(folder)).toBe('')
+  })
+
+  test('a new project gets a workflow for GitHub, unless it is part of a repository or has a CI system', async () => {
+    const creation = async (name: string) =>
+      create({ kind: 'grain', name: 'role', directory: join(folder, name) })
+    await mkdir(join(folder, 'repository/.git'), { recursive: true })
+    expect(await creation('repository/part')).not.toContain('.github')
+    await mkdir(join(folder, 'elsewhere'))
+    await writeFile(join(folder, 'elsewhere/.gitlab-ci.yml'), '')
+    expect(await creation('elsewhere')).not.toContain('.github')
+    expect(await creation('repository')).toContain('created .github/workflows/test.yml')
+    const { jobs } = parse(await readFile(join(folder, 'repository/.github/workflows/test.yml'), 'utf8'))
+    const commands = jobs.test.steps.flatMap(({ run }: { run?: string }) => run ?? [])
+    expect(commands).toEqual(['npm ci --ignore-scripts', 'npx tsc', 'npx salt-ts check', 'npx salt-ts test'])
+    expect(jobs.test.strategy.matrix.node).toContain(Number.parseInt(manifest.engines.node.slice(2), 10))
+  })
+
+  test('a project whose package.json does not tell of #utils is told so with the first helper', async () => {
+    await createModule('hello')
+    expect(await createUtils('text')).not.toContain('#utils/*')
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+    expect(await createUtils('more')).toContain('"imports": { "#utils/*": "./utils/*" }')
   })
 
   test('the command it names runs it at once', async () => {
@@ -93,8 +128,8 @@ describe('salt-ts create', () => {
     expect(existsSync(join(folder, 'modules/hello.ts'))).toBe(false)
     const { code, text } = await saltTs('create', 'module', 'other', '--dir', folder)
     expect(code).toBe(0)
-    expect(text).toContain('should say "type": "module"')
-    expect(text).toContain('npm install --save-dev salt-ts typescript @types/node')
+    expect(text).toContain('npm pkg set type=module')
+    expect(text).toContain('npm install --save-dev salt-ts typescript @types/node && npx tsc')
     expect(await readFile(join(folder, 'package.json'), 'utf8')).toBe('{ "name": "mine" }')
     expect(await readFile(join(folder, 'tsconfig.json'), 'utf8')).toBe('{}')
   })
@@ -112,7 +147,7 @@ describe('salt-ts create', () => {
     [['module', 'Hello'], "'Hello' is not a valid name"],
     [['module', '../up'], "'../up' is not a valid name"],
     [['modul', 'hello'], "Did you mean 'module'?"],
-    [['auth', 'mine'], 'There is no template for auth yet'],
+    [['state', 'mine'], "There is no kind 'state'. Kinds are: module, runner, wheel, utils,"],
     [['module'], 'Name a kind and a name'],
     [['module', 'a', 'b'], "Unexpected argument: 'b'"],
   ])('%j is refused', async (words, sentence) => {
@@ -216,6 +251,21 @@ export const twice = fn(async (_, { call }) => (await call('hello.greet', ${give
     await writeFile(join(folder, 'modules/uses.ts'), uses("{ nom: 'Ada' }"))
     expect(typeCheck(folder)).toContain("'nom' does not exist")
   })
+  test('with --watch it writes them again when a file is saved, until Ctrl-C', async () => {
+    await createModule('hello')
+    const env = { NODE_OPTIONS: '', NODE_TEST_CONTEXT: undefined }
+    const running = execa(program('salt-ts'), ['types', folder, '--watch'], { env, reject: false, all: true })
+    const file = join(folder, 'modules/_catalogue.d.ts')
+    const written = () => readFile(file, 'utf8').catch(() => '')
+    await until('the types', async () => (await written()).includes("'hello.greet'"))
+    await writeFile(join(folder, 'modules/more.ts'), 'export const one = () => 1\n')
+    await until('the types of the new file', async () => (await written()).includes("'more.one'"))
+    running.kill('SIGINT')
+    expect(await running).toMatchObject({
+      exitCode: 130,
+      all: expect.stringContaining('written: 3 functions'),
+    })
+  })
   test('another file of that name is left alone; a folder without functions is an error', async () => {
     expect(await saltTs('types', folder)).toEqual({
       code: 1,
@@ -234,14 +284,16 @@ test('what it cannot do is refused with what it can', async () => {
   expect(await type('salt-ts', 'mak')).toEqual({
     code: 64,
     text: expect.stringContaining(
-      "There is no command 'mak'. Commands are: completion, create, test, types.",
+      "There is no command 'mak'. Commands are: check, completion, create, dev, docs, pack, test, types.",
     ),
   })
   expect((await saltTs()).text).toContain('Name a command')
 })
 
 test('help tells of all commands, and of each', async () => {
-  expect((await type('salt-ts', '--help')).text).toMatch(/create +Create an extension.*\n +types +Write/s)
+  expect((await type('salt-ts', '--help')).text).toMatch(
+    /create +Create an extension.*\n +docs +Write web pages.*\n +types +Write/s,
+  )
   expect((await type('salt-ts', 'create', '-h')).text).toContain('$ salt-ts create KIND NAME')
   expect((await type('salt-ts', '--help-all')).text).toContain('salt-ts test [FOLDER] [--watch]')
 })

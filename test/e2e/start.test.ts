@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { chownSync, readFileSync, statSync } from 'node:fs'
 import { appendFile, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -49,6 +48,7 @@ async function projectIn(path: string): Promise<string> {
 interface StartOptions {
   readonly cwd?: string
   readonly uid?: number
+  readonly temporary?: string
 }
 
 /** What `npm start` runs; run without npm, which takes half a second of processor time, where npm has no part in what is tested. */
@@ -60,12 +60,20 @@ class Start {
   readonly pid: number
   readonly ended: Promise<number | null>
 
-  constructor([program = '', ...args]: readonly string[], { cwd = folder, uid }: StartOptions = {}) {
+  constructor(
+    [program = '', ...args]: readonly string[],
+    { cwd = folder, uid, temporary }: StartOptions = {},
+  ) {
     const child = spawn(program, args, {
       cwd,
       detached: true, // a process group, as a terminal makes one
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, [MARK]: folder, npm_config_update_notifier: 'false' },
+      env: {
+        ...process.env,
+        [MARK]: folder,
+        npm_config_update_notifier: 'false',
+        ...(temporary !== undefined && { TMPDIR: temporary }),
+      },
       ...(uid !== undefined && { uid, gid: uid }),
     })
     this.pid = child.pid as number
@@ -204,11 +212,11 @@ inOneFolder('npm start in a folder of another kind', () => {
     const deep = join(folder, 'a folder'.repeat(8), 'of a person'.repeat(8))
     await mkdir(deep, { recursive: true })
     await prepareStart(deep, { multiprocessing: false })
-    const sockets = async () => (await readdir(tmpdir())).filter((name) => /^salt-ts-\w{6}$/.test(name))
-    const before = await sockets()
-    const { code, output } = await once({ cwd: await projectIn(deep) })
+    const temporary = await temporaryFolder('s-')
+    const { code, output } = await once({ cwd: await projectIn(deep), temporary })
     expect(code, output).toBe(0)
-    expect((await sockets()).filter((name) => !before.includes(name))).toEqual([])
+    expect((await readdir(temporary)).filter((name) => name.startsWith('salt-ts-'))).toEqual([])
+    await removeFolder(temporary)
   })
 
   // Where the tests are not run by root, all the others show this.

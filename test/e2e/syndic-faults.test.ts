@@ -1,18 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { expect, type TestContext, test } from 'vitest'
 import { Cluster, jobsWithin } from '../harness/daemons.ts'
 import { until } from '../harness/until.ts'
 
-const clusters: Cluster[] = []
-afterEach(async () => {
-  for (const cluster of clusters.splice(0).reverse()) await cluster.close()
-})
-
-async function open(options: Parameters<typeof Cluster.open>[0]): Promise<Cluster> {
-  const cluster = await Cluster.open({ minion: jobsWithin, ...options })
-  clusters.push(cluster)
-  return cluster
+/** Opens the clusters of a test, which are closed after it, the last one first. */
+function opener({ onTestFinished }: TestContext) {
+  return async (options: Parameters<typeof Cluster.open>[0]): Promise<Cluster> => {
+    const cluster = await Cluster.open({ minion: jobsWithin, ...options })
+    onTestFinished(() => cluster.close())
+    return cluster
+  }
 }
 
 const above = (...masters: Cluster[]) => ({
@@ -31,7 +29,8 @@ const hasReturns = (cluster: Cluster, jid: string, expected: Record<string, unkn
     return Object.keys(expected).every((id) => found[id] === expected[id]) && found
   })
 
-test('a return reaches the master above although that, and the syndic, are killed while the job runs', async () => {
+test.concurrent('a return reaches the master above although that, and the syndic, are killed while the job runs', async (context) => {
+  const open = opener(context)
   const top = await open({ master: { order_masters: true } })
   const low = await open({ minions: ['web1'], master: above(top) })
   const syndic = await low.addSyndic('low')
@@ -49,7 +48,8 @@ test('a return reaches the master above although that, and the syndic, are kille
   expect(await hasReturns(top, jid, { web1: true })).toEqual({ web1: true })
 })
 
-test('a job that is published while the syndic is away runs when it is back', async () => {
+test.concurrent('a job that is published while the syndic is away runs when it is back', async (context) => {
+  const open = opener(context)
   const top = await open({ master: { order_masters: true } })
   const low = await open({ minions: ['web1'], master: above(top) })
   const syndic = await low.addSyndic('low')
@@ -61,7 +61,8 @@ test('a job that is published while the syndic is away runs when it is back', as
   expect(await hasReturns(top, jid, { web1: 'late' })).toEqual({ web1: 'late' })
 })
 
-test('three levels of masters are one fleet for the uppermost', async () => {
+test.concurrent('three levels of masters are one fleet for the uppermost', async (context) => {
+  const open = opener(context)
   const top = await open({ minions: ['at-top'], master: { order_masters: true } })
   const middle = await open({ minions: ['at-middle'], master: { order_masters: true, ...above(top) } })
   const low = await open({ minions: ['at-low'], master: above(middle) })
@@ -71,7 +72,8 @@ test('three levels of masters are one fleet for the uppermost', async () => {
   expect(JSON.parse(stdout), stderr).toEqual({ 'at-top': true, 'at-middle': true, 'at-low': true })
 })
 
-test('a master below two masters, which are below one, runs a job once and returns it by both', async () => {
+test.concurrent('a master below two masters, which are below one, runs a job once and returns it by both', async (context) => {
+  const open = opener(context)
   const top = await open({ master: { order_masters: true } })
   const left = await open({ master: { order_masters: true, ...above(top) } })
   const right = await open({ master: { order_masters: true, ...above(top) } })
@@ -94,7 +96,8 @@ test('a master below two masters, which are below one, runs a job once and retur
   ).toHaveLength(1)
 })
 
-test('two masters above each other run a job once, and say that this is wrong', async () => {
+test.concurrent('two masters above each other run a job once, and say that this is wrong', async (context) => {
+  const open = opener(context)
   const one = await open({ minions: ['at-one'], master: { order_masters: true } })
   const two = await open({ minions: ['at-two'], master: { order_masters: true, ...above(one) } })
   await one.master.stop()

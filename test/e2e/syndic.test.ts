@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Cluster, jobsWithin } from '../harness/daemons.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { until } from '../harness/until.ts'
 
 let top: Cluster
@@ -82,10 +83,10 @@ test('a job is killed from above', async () => {
   const results = run[Symbol.asyncIterator]()
   const first = results.next()
   await until('the job on the minion', async () => {
-    const running = await client.cmd({ tgt: 'web1', fun: 'saltutil.find_job', arg: [run.jid] })
+    const running = await returnsOf(client, { tgt: 'web1', fun: 'saltutil.find_job', arg: [run.jid] })
     return Object.keys((running.web1 as object | undefined) ?? {}).length > 0
   })
-  await client.cmd({ tgt: 'web1', fun: 'saltutil.kill_job', arg: [run.jid] })
+  await returnsOf(client, { tgt: 'web1', fun: 'saltutil.kill_job', arg: [run.jid] })
   expect(await first).toMatchObject({ value: { id: 'web1', jobState: 'failed' } })
   await client.close()
 })
@@ -118,7 +119,7 @@ test('a minion below that is away gets a job later, and the master above its ret
   const away = low.minions.get('web2')
   await away?.stop()
   const client = await top.client()
-  const request = { tgt: 'web*', fun: 'test.echo', arg: ['later'], deliverWithin: 600, timeout: 10 }
+  const request = { tgt: 'web*', fun: 'test.echo' as const, arg: ['later'], deliverWithin: 600, timeout: 10 }
   const run = await client.cmdIter(request)
   const states: Record<string, string> = {}
   for await (const { id, state } of run) states[id] = state

@@ -3,14 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Cluster } from '../harness/daemons.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { until } from '../harness/until.ts'
-
-const open: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close()
-})
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/tls/${name}`, import.meta.url))
 const ssl = {
@@ -20,12 +16,12 @@ const ssl = {
   cert_reqs: 'CERT_REQUIRED',
 }
 
-test.each(['tcp', 'ws'])(
+test.concurrent.for(['tcp', 'ws'])(
   'a fleet over %s with TLS runs jobs, and comes back after a restart of the master',
-  async (transport) => {
+  async (transport, { onTestFinished }) => {
     const options = { transport, ssl }
     const cluster = await Cluster.open({ minions: ['web1', 'db1'], master: options, minion: options })
-    open.push(() => cluster.close())
+    onTestFinished(() => cluster.close())
     const ping = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
     expect(JSON.parse(ping.stdout)).toEqual({ web1: true, db1: true })
     const large = await cluster.salt(
@@ -49,24 +45,26 @@ test.each(['tcp', 'ws'])(
   },
 )
 
-test('a minion without the certificate that the master asks for gets in nowhere, and says what to check', async () => {
+test.concurrent('a minion without the certificate that the master asks for gets in nowhere, and says what to check', async ({
+  onTestFinished,
+}) => {
   const cluster = await Cluster.open({ master: { transport: 'tcp', ssl } })
-  open.push(() => cluster.close())
+  onTestFinished(() => cluster.close())
   const minion = cluster.minionDaemon('web1', { transport: 'tcp', ssl: true })
   await minion.writeConfig()
   minion.start()
-  open.push(() => minion.stop())
+  onTestFinished(() => minion.stop())
   await minion.logged("'ssl' are the same on both ends")
 })
 
-test.each([
+test.concurrent.for([
   ['at once', 'str'],
   ['one at a time', 'failover'],
-])('a minion has masters of several transports, %s', async (_, master_type) => {
+])('a minion has masters of several transports, %s', async ([, master_type], { onTestFinished }) => {
   const zeromq = await Cluster.open()
-  open.push(() => zeromq.close())
+  onTestFinished(() => zeromq.close())
   const tcp = await Cluster.open({ start: false, master: { transport: 'tcp', ssl } })
-  open.push(() => tcp.close())
+  onTestFinished(() => tcp.close())
   await tcp.writeMasterKey(await readFile(join(zeromq.configDir, 'pki', 'master.pem')))
   await tcp.startMaster()
   const master = [`zeromq://127.0.0.1:${zeromq.ports.request}`, `tcp://127.0.0.1:${tcp.ports.request}`]
@@ -94,20 +92,20 @@ function silentStranger(port: number): () => void {
   }
 }
 
-test.each(['tcp', 'ws'])(
+test.concurrent.for(['tcp', 'ws'])(
   'over %s, silent connections that take all files of the master do not disturb those that work, and others get in after them',
-  async (transport) => {
+  async (transport, { onTestFinished }) => {
     const cluster = await Cluster.open({
       minions: ['web1'],
       master: { transport },
       minion: { transport, multiprocessing: false },
       within: ['bash', '-c', 'ulimit -n 128; exec "$0" "$@"'],
     })
-    open.push(() => cluster.close())
+    onTestFinished(() => cluster.close())
     const client = await cluster.client()
-    open.push(() => client.close())
+    onTestFinished(() => client.close())
     const ping = async () =>
-      expect(await client.cmd({ tgt: 'web1', fun: 'test.ping' })).toEqual({ web1: true })
+      expect(await returnsOf(client, { tgt: 'web1', fun: 'test.ping' })).toEqual({ web1: true })
     await ping()
     const ports = Object.values(cluster.ports)
     const strangers = Array.from({ length: 200 }, () => ports.map(silentStranger)).flat()

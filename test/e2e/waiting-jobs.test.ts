@@ -7,6 +7,7 @@ import type { LocalClient } from '../../core/client/index.ts'
 import { Cluster, type Daemon } from '../harness/daemons.ts'
 import { MOUNTS, needs } from '../harness/needs.ts'
 import { signalAll } from '../harness/processes.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { awaitedReturn } from '../harness/stored-returns.ts'
 import { until } from '../harness/until.ts'
 
@@ -40,7 +41,7 @@ async function begin(name: string) {
   const began = () => jobs.filter(({ number }) => existsSync(file(String(number))))
   await until('two jobs to run', () => began().length === 2)
   await until('the others to wait', async () => {
-    const running = (await client.cmd({ tgt: 'web1', fun: 'saltutil.running', arg: [] })).web1
+    const running = (await returnsOf(client, { tgt: 'web1', fun: 'saltutil.running', arg: [] })).web1
     return Array.isArray(running) && running.length === 6
   })
   return { jobs, began: began(), go: () => writeFile(file('go'), ''), file }

@@ -1,4 +1,4 @@
-/** What returners use of MongoDB's protocol (OP_MSG, and OP_QUERY for the first word), in memory. */
+/** What returners and modules use of MongoDB's protocol (OP_MSG, and OP_QUERY for the first word), in memory. */
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import { BSON } from 'mongodb'
@@ -9,7 +9,15 @@ const OP_REPLY = 1
 const OP_QUERY = 2004
 const OP_MSG = 2013
 
-export async function mongodbDouble() {
+interface Change {
+  readonly q: Fields
+  readonly u: Fields
+  readonly upsert?: boolean
+  readonly limit?: number
+}
+
+/** `more` are further commands by name, which may throw. */
+export async function mongodbDouble(more: Readonly<Record<string, (command: Fields) => Fields>> = {}) {
   const collections = new Map<string, Fields[]>()
   const sockets = new Set<Socket>()
   const documents = (name: unknown) => {
@@ -27,21 +35,28 @@ export async function mongodbDouble() {
       'update',
       ({ update, updates }) => {
         const found = documents(update)
-        for (const { q, u, upsert } of updates as { q: Fields; u: Fields; upsert: boolean }[]) {
+        let nModified = 0
+        for (const { q, u, upsert } of updates as Change[]) {
           const index = found.findIndex((document) => matches(document, q))
-          if (index >= 0) found[index] = changed(found[index] ?? {}, u)
-          else if (upsert) found.push(changed({ ...q }, u))
+          if (index >= 0) {
+            found[index] = changed(found[index] ?? {}, u)
+            nModified++
+          } else if (upsert) found.push(changed({ ...q }, u))
         }
-        return { n: (updates as unknown[]).length, nModified: 0 }
+        return { n: (updates as unknown[]).length, nModified }
       },
     ],
     [
       'delete',
       ({ delete: name, deletes }) => {
         const found = documents(name)
-        for (const { q } of deletes as { q: Fields }[])
-          found.splice(0, found.length, ...found.filter((document) => !matches(document, q)))
-        return { n: 0 }
+        let n = 0
+        for (const { q, limit } of deletes as Change[]) {
+          const chosen = found.filter((document) => matches(document, q)).slice(0, limit || found.length)
+          found.splice(0, found.length, ...found.filter((document) => !chosen.includes(document)))
+          n += chosen.length
+        }
+        return { n }
       },
     ],
     [
@@ -60,6 +75,14 @@ export async function mongodbDouble() {
       },
     ],
     [
+      'insert',
+      ({ insert, documents: given }) => {
+        documents(insert).push(...(given as Fields[]))
+        return { n: (given as Fields[]).length }
+      },
+    ],
+    ...Object.entries(more),
+    [
       'distinct',
       ({ distinct, key }) => ({ values: [...new Set(documents(distinct).map((each) => each[String(key)]))] }),
     ],
@@ -68,7 +91,11 @@ export async function mongodbDouble() {
   function answer(command: Fields): Fields {
     const [name = ''] = Object.keys(command)
     const run = commands.get(name) ?? (name === 'isMaster' ? hello : undefined)
-    return run ? { ok: 1, ...run(command) } : { ok: 0, errmsg: `no such command: '${name}'`, code: 59 }
+    try {
+      return run ? { ok: 1, ...run(command) } : { ok: 0, errmsg: `no such command: '${name}'`, code: 59 }
+    } catch (cause) {
+      return { ok: 0, errmsg: (cause as Error).message, code: 1 }
+    }
   }
 
   const server = createServer((socket) => {

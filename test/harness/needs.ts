@@ -57,6 +57,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   etcdctl: 'etcd-client',
   htpasswd: 'apache2-utils',
   influx: 'influxdb-client',
+  journalctl: 'systemd',
   influxd: 'influxdb',
   mariadbd: 'mariadb-server',
   mosquitto_sub: 'mosquitto-clients',
@@ -65,6 +66,8 @@ const PACKAGES: Readonly<Record<string, string>> = {
   psql: 'postgresql-client',
   'redis-cli': 'redis-tools',
   rsyslogd: 'rsyslog rsyslog-gnutls',
+  systemctl: 'systemd',
+  'update-rc.d': 'init-system-helpers',
 }
 
 const isInstalled = (name: string): boolean =>

@@ -73,7 +73,7 @@ describe('a call that no minion would run', () => {
     [
       { fun: ['test.pign', 'test.sleep'], arg: [[], []] },
       "'test.pign' is not available. Did you mean 'test.ping'? Passed invalid arguments to test.sleep: " +
-        "test.sleep() missing 1 required positional argument: 'length'",
+        "sleep() missing 1 required positional argument: 'length'",
     ],
   ])('%j is refused with the sentence, stored nowhere and not published', async (load, sentence) => {
     await open(['web1', 'web2'])

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { untyped } from '../../core/author/calls.ts'
 import { fn, p } from '../../core/author/index.ts'
 import { Cluster, recordRun, recordStored, replay } from '../../core/testing/index.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
@@ -53,7 +54,7 @@ test('what fails, or does not return, is an error that says where and why', asyn
   await expect(cluster.run('web1', 'hello.fail')).rejects.toThrow('hello.fail failed on web1: ERROR: no room')
   await expect(cluster.run('nobody', 'test.ping')).rejects.toThrow('No minions matched the target')
   await cluster.minions.stop('db1')
-  const request = { tgt: '*', fun: 'test.ping', timeout: 0.2, gatherJobTimeout: 0.2 }
+  const request = { tgt: '*', fun: 'test.ping' as const, timeout: 0.2, gatherJobTimeout: 0.2 }
   const results = await cluster.results(request)
   expect(results.map(({ id, state }) => `${id} ${state}`).sort()).toEqual(['db1 missing', 'web1 returned'])
   await cluster.minions.start('db1')
@@ -75,7 +76,7 @@ test('events are seen, and so is what minions log', async () => {
 })
 
 test('a job that really ran is recorded, as it runs or from the job cache, and replayed', async () => {
-  const request = { tgt: 'web1', fun: 'hello.greet', kwarg: { name: 'Ada' } }
+  const request = { tgt: 'web1', fun: untyped('hello.greet'), kwarg: { name: 'Ada' } }
   const [live] = await recordRun(cluster.client, request)
   expect(live).toMatchObject({ id: 'web1', args: [], kwargs: { name: 'Ada' }, success: true })
   const [stored] = await recordStored(cluster, live?.jid ?? '')

@@ -15,6 +15,7 @@ import { openFleet } from '../bench/measure.ts'
 import { LocalClient, loadMasterConfig } from '../bench/product.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { signalAll, treeOf } from '../harness/processes.ts'
+import { returnsOf } from '../harness/returns-of.ts'
 import { until } from '../harness/until.ts'
 import { flameGraph, framesOf, type Profile } from './flame-graph.ts'
 import { nameOf } from './frame-names.ts'
@@ -38,12 +39,12 @@ const subjects: Readonly<Record<string, ProfileSubject>> = {
   async master(master, folder) {
     const fleet = await openFleet(master, Number(options.minions), SIMULATING_PROCESSES)
     const { pid } = master
-    await recordWhile((client) => client.cmd({ tgt: '*', fun: 'test.ping' }), { master, folder, pid })
+    await recordWhile((client) => returnsOf(client, { tgt: '*', fun: 'test.ping' }), { master, folder, pid })
     fleet.close()
   },
   async minion(master, folder) {
     const job = { tgt: master.minion, fun: 'test.arg', arg: ['x'] }
-    await recordWhile((client) => client.cmd(job), { master, folder, pid: master.minionPid })
+    await recordWhile((client) => returnsOf(client, job), { master, folder, pid: master.minionPid })
   },
   async salt({ programs, minion }, folder) {
     const [program, ...words] = [...programs.salt, minion, 'test.ping']

@@ -9,7 +9,7 @@ export interface Call {
 }
 
 interface MixedJob extends Call {
-  readonly isRight: (result: Extract<MinionResult, { state: 'returned' }>) => boolean
+  readonly isRight: (result: Extract<MinionResult, { state: 'returned' | 'failed' }>) => boolean
 }
 
 type Kind = Omit<MixedJob, 'tgt'>

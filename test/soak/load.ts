@@ -1,7 +1,8 @@
 /** Publishes jobs at a steady rate, and checks that each of them ends with the returns of all minions. */
 
+import { untyped } from '../../core/author/calls.ts'
 import { messageOf } from '../../core/base/errors.ts'
-import type { LocalClient, Run } from '../../core/client/index.ts'
+import { hasReturned, type LocalClient, type Run } from '../../core/client/index.ts'
 import { type Call, mixedJob, PATIENCE } from './jobs.ts'
 import { pause } from './pause.ts'
 import type { Restarts } from './restarts.ts'
@@ -61,7 +62,7 @@ export class Load {
     const look = setInterval(() => [...missing].every(isExcused) && enough.abort(), LOOK_MS)
     try {
       for await (const result of run) {
-        if (result.state !== 'returned') reasons.set(result.id, result.why)
+        if (!hasReturned(result)) reasons.set(result.id, result.why)
         else if (!isRight(result)) reasons.set(result.id, `returned ${shown(result.return)}`)
         else {
           this.returns++
@@ -79,7 +80,12 @@ export class Load {
 
   async #publish(call: Call & { readonly signal: AbortSignal }): Promise<Run | undefined> {
     try {
-      const run = await this.#settings.client.cmdIter({ ...call, tgtType: 'list', timeout: PATIENCE })
+      const run = await this.#settings.client.cmdIter({
+        ...call,
+        fun: untyped(call.fun),
+        tgtType: 'list',
+        timeout: PATIENCE,
+      })
       this.published++
       return run
     } catch (error) {

@@ -2,7 +2,10 @@
  * What the author API must refuse at compile time. Checked by `tsc` (test/unit/author/types.test.ts): each line marked
  * `@ts-expect-error` has to be an error, everything else has to compile.
  */
+
 import { type Context, engine, executor, fn, matcher, outputter, p, type Virtual } from 'salt-ts'
+import { z } from 'zod'
+import type { ArgumentsOf } from '../../core/author/calls.ts'
 
 declare const context: Context
 
@@ -79,3 +82,41 @@ engine({
 })
 // @ts-expect-error there is no such option
 engine({ options: { from: p.string() }, start: async ({ options }) => void options.form })
+
+// Parameters that are converted have the type of the result; callers give what they are made of.
+const at = fn(
+  { at: p.date(), wait: p.duration(), data: p.bytes(), to: p.nullable(p.literal(5)) },
+  (given) => {
+    given.at.getTime()
+    given.wait.toFixed()
+    given.data.readUInt8(0)
+    // @ts-expect-error may be null
+    given.to.toFixed()
+    return given.to
+  },
+)
+export const calls: ArgumentsOf<typeof at>[] = [
+  [{ at: '2026-01-31', wait: '5m', data: 'aGk=', to: null }],
+  // @ts-expect-error callers write dates as text
+  [{ at: new Date(), wait: 5, data: Buffer.alloc(0), to: 5 }],
+]
+p.refine(p.integer(), (n) => n % 2 === 0, 'must be even')
+// @ts-expect-error the value is a number
+p.refine(p.integer(), (n) => n.startsWith('x'), 'must be x')
+// @ts-expect-error a default is written as callers write it
+p.default(p.date(), new Date())
+
+// Schemas that follow Standard Schema are declarations; what accepts undefined may be left out.
+const port = z.object({ host: z.string(), port: z.number().default(80) })
+const connect = fn({ to: port, times: z.number().optional() }, ({ to, times }) => {
+  // @ts-expect-error may be left out
+  times.toFixed()
+  return `${to.host}:${to.port.toFixed()}`
+})
+export const given: ArgumentsOf<typeof connect> = [{ to: { host: 'x' } }]
+// @ts-expect-error the host is a text
+export const wrongly: ArgumentsOf<typeof connect> = [{ to: { host: 5 } }]
+fn({}, () => ({ host: 'x', port: 80 }), { returns: port })
+// @ts-expect-error the result has a host
+fn({}, () => ({ port: 80 }), { returns: port })
+p.array(port)

@@ -7,6 +7,7 @@ import { readSource } from '../../loader/describe/read-source.ts'
 import { importFile } from '../../loader/files/import-file.ts'
 import { listFolder } from '../../loader/files/index-files.ts'
 import { listFunctions } from '../../loader/functions.ts'
+import { namesOf } from '../../loader/offer/virtual.ts'
 
 /** First line of a generated file. */
 export const GENERATED_HEADER =
@@ -43,10 +44,7 @@ async function functionsOf(file: string, name: string): Promise<[string, string]
   const { names, functions } = await readSource(file, name)
   if (names && functions) return pairs(names, functions)
   const namespace = await importFile({ path: file, builtIn: false })
-  const { virtualName, virtualAliases } = namespace
-  const aliases = Array.isArray(virtualAliases) ? virtualAliases.map(String) : []
-  const known = names ?? [typeof virtualName === 'string' ? virtualName : name, ...aliases]
-  return pairs(known, [...listFunctions(namespace).keys()])
+  return pairs(names ?? namesOf(namespace, name), [...listFunctions(namespace).keys()])
 }
 
 const pairs = (modules: readonly string[], functions: readonly string[]): [string, string][] =>

@@ -1,14 +1,14 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { closest } from '../../base/closest.ts'
+import { didYouMean } from '../../base/closest.ts'
 import { SaltError } from '../../base/errors.ts'
 import { listFolder } from '../../loader/files/index-files.ts'
-import { type Kind, kinds } from '../../loader/kinds.ts'
+import { type Kind, type KindName, kinds } from '../../loader/kinds.ts'
 import { codeRoot } from '../../process/own-package.ts'
 import { UsageError } from '../exit-codes.ts'
-import { projectFiles } from './project.ts'
+import { projectOf } from './project.ts'
 import { linkSaltTs } from './salt-ts-link.ts'
-import { findTemplate, type Template, templateWords } from './templates.ts'
+import { kindOf, loadTemplate, templateWords } from './templates/index.ts'
 
 export interface Creation {
   /** The kind as typed: `module`, `grains`. */
@@ -22,8 +22,8 @@ export interface Creation {
  * overwritten.
  */
 export async function create({ kind: word, name, directory }: Creation): Promise<string> {
-  const template = templateOf(word)
-  const kind = kinds.get(template.kind) as Kind
+  const kind = kinds.get(kindNamed(word)) as Kind
+  const template = await loadTemplate(kind.name)
   refuseName(name)
   const folder = folderOf(kind, directory)
   const written = [
@@ -31,7 +31,7 @@ export async function create({ kind: word, name, directory }: Creation): Promise
     { path: path.join(folder, `${name}.test.ts`), text: template.test(name) },
   ]
   await refuseExisting(written.map((file) => file.path))
-  const around = await projectFiles(directory)
+  const around = await projectOf(directory, kind.name)
   for (const file of [...written, ...around.files]) await write(file.path, file.text)
   const shown = [...written, ...around.files].map((file) => `created ${path.relative(directory, file.path)}`)
   const link = await linkSaltTs(directory)
@@ -41,20 +41,16 @@ export async function create({ kind: word, name, directory }: Creation): Promise
     ...(link ? [link] : []),
     ...notes.map((note) => `Note: ${note}`),
     '',
-    ...nextSteps(template, name, directory),
+    ...nextSteps(template.tryOut(name), around.steps, directory),
   ].join('\n')
 }
 
-function templateOf(word: string): Template {
-  const template = findTemplate(word)
-  if (template) return template
-  const similar = closest(word, templateWords)
-  const why =
-    kinds.has(word) || kinds.has(`${word}s`)
-      ? `There is no template for ${word} yet`
-      : `There is no kind '${word}'`
-  const hint = similar ? ` Did you mean '${similar}'?` : ''
-  throw new UsageError(`${why}; there is one for ${templateWords.join(', ')}.${hint}`)
+function kindNamed(word: string): KindName {
+  const kind = kindOf(word)
+  if (kind) return kind
+  throw new UsageError(
+    `There is no kind '${word}'. Kinds are: ${templateWords.join(', ')}.${didYouMean(word, templateWords)}`,
+  )
 }
 
 /** Refuse a name that is not made of lower-case letters, digits and underscores. */
@@ -93,13 +89,8 @@ async function shadowNote(kind: Kind, name: string): Promise<string[]> {
   return [`'${name}' is also one of the built-in ${kind.name} of salt-ts; yours is used instead.`]
 }
 
-function nextSteps(template: Template, name: string, directory: string): string[] {
+function nextSteps(tryOut: string, toCheck: readonly string[], directory: string): string[] {
   const from = path.relative('.', directory)
-  const steps = [
-    ...(from === '' ? [] : [`cd ${from}`]),
-    ...(template.tryOut ? [template.tryOut(name)] : []),
-    'npx salt-ts test',
-    'npm install && npx tsc  # typescript and the types of Node, to check the types',
-  ]
+  const steps = [...(from === '' ? [] : [`cd ${from}`]), tryOut, 'npx salt-ts test', ...toCheck]
   return ['Next:', ...steps.map((step) => `  ${step}`)]
 }

@@ -1,29 +1,44 @@
-/** Files around extensions: the npm manifest, and the settings of TypeScript. */
-import { readFile, stat } from 'node:fs/promises'
+/** Files around extensions: the npm manifest, the settings of TypeScript, and the workflow that tests them. */
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
-import { messageOf, SaltError } from '../../base/errors.ts'
+import type { KindName } from '../../loader/kinds.ts'
 import { version } from '../program/version.ts'
+import { ciFile } from './ci-file.ts'
+import { json, memberOf, type PackageManifest, readManifest } from './package-manifest.ts'
 
 interface NewFile {
   readonly path: string
   readonly text: string
 }
 
-/** Return the missing files, and notes about the existing ones. */
-export async function projectFiles(directory: string): Promise<{ files: NewFile[]; notes: string[] }> {
-  const tsconfig = path.join(directory, 'tsconfig.json')
-  const manifest = await nearestManifest(directory)
-  const isThere = await stat(tsconfig).catch(() => undefined)
-  return {
-    files: [
-      ...(isThere ? [] : [{ path: tsconfig, text: json(compilerSettings) }]),
-      ...(manifest
-        ? []
-        : [{ path: path.join(directory, 'package.json'), text: json(newManifest(directory)) }]),
-    ],
-    notes: manifest ? await remarks(manifest) : [],
-  }
+/** What a directory needs besides the extension. */
+export interface Project {
+  /** Those that are missing. */
+  readonly files: readonly NewFile[]
+  /** Remarks about the existing package.json. */
+  readonly notes: readonly string[]
+  /** Commands after which TypeScript checks the types. */
+  readonly steps: readonly string[]
 }
+
+export async function projectOf(directory: string, kind: KindName): Promise<Project> {
+  const manifest = await nearestManifest(directory)
+  const isProject = manifest === undefined || path.dirname(manifest) === directory
+  const tsconfig = path.join(directory, 'tsconfig.json')
+  const isSetUp = await stat(tsconfig).catch(() => undefined)
+  const workflow = isProject && !isSetUp ? ciFile(directory) : undefined
+  const files = [
+    ...(isSetUp ? [] : [{ path: tsconfig, text: json(compilerSettings) }]),
+    ...(manifest ? [] : [{ path: path.join(directory, 'package.json'), text: json(newManifest(directory)) }]),
+    ...(workflow ? [workflow] : []),
+  ]
+  if (manifest === undefined) return { files, notes: [], steps: [CHECK] }
+  const content = await readManifest(manifest)
+  return { files, notes: remarks(manifest, content, kind), steps: stepsFor(content) }
+}
+
+/** Installs typescript and the types of Node, which package.json names, and checks the types. */
+const CHECK = 'npm install && npx tsc  # to check the types'
 
 /** TypeScript settings under which a file is checked as salt-ts runs it. */
 const compilerSettings = {
@@ -69,31 +84,18 @@ async function nearestManifest(directory: string): Promise<string | undefined> {
 
 const isModule = async (manifest: string) => (await readManifest(manifest)).type === 'module'
 
-async function remarks(manifest: string): Promise<string[]> {
-  const { type, dependencies = {}, devDependencies = {} } = await readManifest(manifest)
-  const missing = ['salt-ts', 'typescript', '@types/node'].filter(
-    (name) => !Object.hasOwn({ ...dependencies, ...devDependencies }, name),
-  )
+const remarks = (file: string, manifest: PackageManifest, kind: KindName): string[] =>
+  kind !== 'utils' || Object.hasOwn(memberOf(manifest, 'imports'), '#utils/*')
+    ? []
+    : [`${file} should say "imports": { "#utils/*": "./utils/*" }, for your editor and packages.`]
+
+function stepsFor(manifest: PackageManifest): string[] {
+  const known = { ...memberOf(manifest, 'dependencies'), ...memberOf(manifest, 'devDependencies') }
+  const missing = ['salt-ts', 'typescript', '@types/node'].filter((name) => !Object.hasOwn(known, name))
   return [
-    ...(type === 'module'
+    ...(manifest.type === 'module'
       ? []
-      : [`${manifest} should say "type": "module", or TypeScript takes the file for CommonJS.`]),
-    ...(missing.length > 0 ? [`for npm and your editor: npm install --save-dev ${missing.join(' ')}`] : []),
+      : ['npm pkg set type=module  # or TypeScript takes the files for CommonJS']),
+    missing.length === 0 ? CHECK : CHECK.replace('install', `install --save-dev ${missing.join(' ')}`),
   ]
 }
-
-interface Manifest {
-  readonly type?: unknown
-  readonly dependencies?: object
-  readonly devDependencies?: object
-}
-
-async function readManifest(file: string): Promise<Manifest> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8')) as Manifest
-  } catch (error) {
-    throw new SaltError('CONFIG_INVALID', `${file} cannot be read: ${messageOf(error)}`, { file })
-  }
-}
-
-const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`

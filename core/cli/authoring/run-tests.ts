@@ -31,6 +31,9 @@ export async function runTests(folder: string, { watch }: { watch: boolean }): P
   return signal === 'SIGINT' ? exitCodes.interrupted : (code ?? exitCodes.failed)
 }
 
+/** Whether a file has tests, by its name. */
+export const isTestFile = (file: string): boolean => /\.(test|spec)\.[cm]?[jt]s$/.test(file)
+
 async function testFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
     throw new SaltError('INVOCATION', `The folder ${folder} cannot be read.`, { folder })
@@ -40,7 +43,7 @@ async function testFiles(folder: string): Promise<string[]> {
     inside.map((entry) => {
       const file = path.join(folder, entry.name)
       if (entry.isDirectory()) return testFiles(file)
-      return /\.(test|spec)\.[cm]?[jt]s$/.test(entry.name) ? [file] : []
+      return isTestFile(entry.name) ? [file] : []
     }),
   )
   return found.flat().sort()

@@ -1,7 +1,9 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { SaltError } from '../../base/errors.ts'
+import { counted } from '../../base/sentence.ts'
 import { catalogueOf, GENERATED_HEADER } from './catalogue.ts'
+import { writeGenerated } from './write-generated.ts'
 
 /** Write the catalogue of a folder of modules, or of its subfolder `modules`. Returns the text to print. */
 export async function writeTypes(given: string): Promise<string> {
@@ -9,13 +11,9 @@ export async function writeTypes(given: string): Promise<string> {
   const file = path.join(folder, '_catalogue.d.ts')
   const { text, names, unread } = await catalogueOf(folder)
   if (names.length === 0) throw new SaltError('FUNCTION_NOT_FOUND', emptySentence(folder, unread), { folder })
-  const old = await readFile(file, 'utf8').catch(() => undefined)
-  if (old !== undefined && !old.startsWith(GENERATED_HEADER))
-    throw new SaltError('INVOCATION', `${file} was not written by salt-ts types; rename it first.`, { file })
-  if (old !== text) await writeFile(file, text)
-  const functions = `${names.length} function${names.length === 1 ? '' : 's'}`
+  const done = await writeGenerated(file, GENERATED_HEADER, text)
   return [
-    `${file} ${old === text ? 'is current' : 'written'}: ${functions}`,
+    `${done}: ${counted(names.length, 'function')}`,
     ...unread.map((reason) => `Note: left out, since it cannot be imported: ${reason}`),
   ].join('\n')
 }

@@ -7,7 +7,6 @@ import { killAfterTimeout, watchTermination } from '../../client/functions/run-e
 import { LocalClient, RunnerClient, WheelClient } from '../../client/index.ts'
 import type { ExternalAuth } from '../../client/local/external-auth.ts'
 import type { MasterConfig, MasterOptions } from '../../config/index.ts'
-import { valueText } from '../../dialect/json.ts'
 import { type Operator, operator } from '../../keys/index.ts'
 import { typedWords } from '../../loader/calls/typed.ts'
 import { parseWords } from '../../loader/calls/words.ts'
@@ -15,10 +14,11 @@ import { openLoader, usersStamp } from '../../loader/index.ts'
 import type { RawCallArguments } from '../../wire/raw-arguments.ts'
 import { switchToConfiguredUser } from '../daemons/become-user.ts'
 import { externalAuth, isNotMasterUser } from '../eauth.ts'
-import { exitCodeFor, exitCodeOfRetcode, exitCodes, UsageError } from '../exit-codes.ts'
+import { exitCodes, UsageError } from '../exit-codes.ts'
 import { authFlags, docFlag, functionFlags, moduleDirsFlag, number, profilingFlags } from '../flags.ts'
 import { printNote } from '../output/console.ts'
 import { matchingDocs, showDocs } from '../output/docs.ts'
+import { printRunResult, progressLine } from '../output/run-result.ts'
 import { stdoutToStderr } from '../output/stdout-to-stderr.ts'
 import { BaseProgram } from '../program/base-program.ts'
 import { positionalWords } from '../program/positional-words.ts'
@@ -229,13 +229,10 @@ async function run(
     process.off('exit', early),
   )
   await stderrFlushed()
-  const { return: value, success, retcode, outputter, failure } = result
-  if (interrupted() && !success) return exitCodes.interrupted
-  if (!success && typeof value === 'string') printNote(failure ? `ERROR: ${value}` : value)
-  else if (value !== null) await printer.print(value, { outputter, retcode })
-  if (config.salt_exit_codes === 'legacy' && typeof value === 'string') return exitCodes.ok
-  if (failure) return exitCodeFor(failure)
-  return success ? exitCodes.ok : exitCodeOfRetcode(retcode) || exitCodes.failed
+  if (interrupted() && !result.success) return exitCodes.interrupted
+  const code = await printRunResult(result, printer)
+  const isSaltsOk = config.salt_exit_codes === 'legacy' && typeof result.return === 'string'
+  return isSaltsOk ? exitCodes.ok : code
 }
 
 /** Report that the function ended this process, or that it waits for what can never come. */
@@ -243,10 +240,4 @@ function reportEarlyExit(fun: string, code: number): void {
   if (code === exitCodes.brokenPipe || code === exitCodes.noOutput || code === exitCodes.interrupted) return
   printNote(`ERROR: ${fun} ended its process (exit code ${code}) before it returned.`)
   process.exitCode = code || exitCodes.failed
-}
-
-/** Return the line for a progress event: `{message}` of most runners, `{return}` of those that yield. */
-function progressLine(data: object): string {
-  const progress = 'message' in data ? data.message : 'return' in data ? data.return : data
-  return valueText(progress)
 }

@@ -1,8 +1,8 @@
 import { Plugin } from '@oclif/core/config'
+import type { FlagInput } from '@oclif/core/interfaces'
 import { run } from '@oclif/core/run'
 import { settings } from '@oclif/core/settings'
 import { packageRoot } from '../../process/own-package.ts'
-import { templateWords } from '../authoring/templates.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { helpFlags } from '../flags.ts'
 import { printNote } from '../output/console.ts'
@@ -18,22 +18,28 @@ export default class SaltTs extends BaseProgram {
   static override id = 'salt-ts'
   static readonly hasCommands = true
   static override description =
-    'Create modules and other extensions, run their tests, write the types of call(), and print shell completion.'
-  static override usage = [
-    'salt-ts create KIND NAME [--dir DIR]',
-    `    create an extension, its test and TypeScript settings; KIND is ${templateWords.join(', ')}`,
-    '       salt-ts test [FOLDER] [--watch]',
-    '    run the tests (*.test.ts) below a folder; needs no other packages',
-    '       salt-ts types [FOLDER]',
-    '    write _catalogue.d.ts, which types call() for the functions of a folder of modules',
-    '       salt-ts completion bash|zsh|fish',
-    '    print a script that completes all programs in that shell: eval "$(salt-ts completion bash)"',
-  ].join('\n')
-  static override examples = ['salt-ts create module hello', 'salt-ts test', 'salt-ts types modules']
-  static override flags = { ...commands.create.flags, ...commands.test.flags, ...helpFlags }
+    'Create, develop, test and check modules and other extensions, write types and web pages, make packages, and print shell completion.'
+  static override usage = Object.values(commands)
+    .flatMap(({ usages }) => usages)
+    .map(([words, does], index) => `${index === 0 ? '' : '       '}salt-ts ${words}\n    ${does}`)
+    .join('\n')
+  static override examples = [
+    'salt-ts create module hello',
+    'salt-ts dev --test',
+    'salt-ts test',
+    'salt-ts types modules',
+    'salt-ts types --from-master',
+    'salt-ts pack --out dist',
+    'salt-ts docs --out site',
+  ]
+  static override flags = Object.assign(
+    {},
+    ...Object.values(commands).map(({ flags }) => flags),
+    helpFlags,
+  ) as FlagInput
 
   override async run(): Promise<number> {
-    if (this.argv.length === 0) throw new UsageError('Name a command: create, test, types or completion.')
+    if (this.argv.length === 0) throw new UsageError(`Name a command: ${Object.keys(commands).join(', ')}.`)
     settings.enableAutoTranspile = false
     const own = new Plugin({ root: packageRoot, isRoot: true, ignoreManifest: true })
     await own.load()

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeRoot } from '../../process/own-package.ts'
-import { templateWords } from '../authoring/templates.ts'
+import { templateWords } from '../authoring/templates/index.ts'
 import type { Program } from '../program/program.ts'
 import { type FlagSpec, flagsOf } from '../program/typed-options.ts'
 import { type Parameters, parameterNames, type Row, type Tables } from './rows.ts'

@@ -66,11 +66,19 @@ export function unwritableLogFolders(places: DaemonPaths): string[] {
     )
 }
 
-/** List the log files: paths that are regular files, or do not exist yet. */
+/** List the log files: paths that are regular files, or do not exist yet. What cannot be seen is for its writer to report. */
 function logsOf({ log_file, api_logfile, audit_log, key_audit_log }: DaemonPaths): string[] {
   return [log_file, api_logfile, audit_log, key_audit_log]
     .flatMap((path) => path || [])
-    .filter((path) => !path.includes('://') && (statSync(path, { throwIfNoEntry: false })?.isFile() ?? true))
+    .filter((path) => !path.includes('://') && mayBeFile(path))
+}
+
+function mayBeFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true
+  } catch {
+    return false
+  }
 }
 
 const foldersOf = (files: readonly string[]): string[] => [...new Set(files.map((path) => dirname(path)))]

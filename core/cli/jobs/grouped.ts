@@ -1,7 +1,7 @@
 /** Prints equal answers once (`--group`), with the ids of their minions, the most frequent answer first. */
 import { createHash } from 'node:crypto'
 import { isRecord } from '../../base/record.ts'
-import type { MinionResult } from '../../client/index.ts'
+import { hasReturned, type MinionResult } from '../../client/index.ts'
 import { encodeLocal } from '../../codec/index.ts'
 import { foldedIds } from './folded-ids.ts'
 import type { Presentation, ShowSettings } from './job-results.ts'
@@ -46,7 +46,7 @@ export function grouped(settings: ShowSettings): Presentation {
 
 /** Sort by frequency, with minions that did not return last. */
 function byRank(a: Group, b: Group): number {
-  const missing = (group: Group) => Number(group.result.state !== 'returned')
+  const missing = (group: Group) => Number(!hasReturned(group.result))
   return missing(a) - missing(b) || b.ids.length - a.ids.length || (a.result.id < b.result.id ? -1 : 1)
 }
 
@@ -54,17 +54,16 @@ function byRank(a: Group, b: Group): number {
 function described({ result, ids }: Group): Record<string, unknown> {
   const { jobState: state, why: reason } = result
   const about = { ids: foldedIds(ids), minions: [...ids].sort(), count: ids.length, state, reason }
-  if (result.state !== 'returned') return about
+  if (!hasReturned(result)) return about
   const { retcode, success, return: value } = result
   return { ...about, retcode, success, return: value }
 }
 
 /** Return a hash that is equal for equal answers, whatever the order of keys in their maps. */
 function keyOf(result: MinionResult): string {
-  const parts =
-    result.state === 'returned'
-      ? [result.jobState, result.retcode, result.out, ordered(result.return)]
-      : [result.state, result.jobState, result.reason]
+  const parts = hasReturned(result)
+    ? [result.jobState, result.retcode, result.out, ordered(result.return)]
+    : [result.state, result.jobState, result.reason]
   return createHash('sha256').update(encodeLocal(parts)).digest('base64')
 }
 

@@ -1,4 +1,5 @@
 /** Turns the words and flags of `salt` into the job to publish. */
+import { untyped } from '../../author/calls.ts'
 import type { PublishRequest } from '../../client/index.ts'
 import { typedWords } from '../../loader/calls/typed.ts'
 import { parseInput, splitWords } from '../../loader/calls/words.ts'
@@ -49,7 +50,7 @@ export function jobRequest(words: readonly string[], flags: JobFlags): PublishRe
   return {
     ...targetOf(target, flags),
     ...(flags.doc
-      ? { fun: 'sys.doc', arg: functions === undefined ? [] : [functions] }
+      ? { fun: untyped('sys.doc'), arg: functions === undefined ? [] : [functions] }
       : callOf(functions as string, rest, flags)),
     ...extrasOf(flags),
   }
@@ -83,7 +84,7 @@ function callOf(functions: string, words: string[], flags: JobFlags): JobCall {
   const noParse = flags['no-parse']?.split(',') ?? []
   if (!functions.includes(',')) {
     const typed = typedWords(words, noParse)
-    return { fun: functions, arg: parseInput(words, noParse), ...(typed && { words: typed }) }
+    return { fun: untyped(functions), arg: parseInput(words, noParse), ...(typed && { words: typed }) }
   }
   const fun = functions
     .split(',')
@@ -97,7 +98,7 @@ function callOf(functions: string, words: string[], flags: JobFlags): JobCall {
   }
   const typed = lists.map((list) => typedWords(list, noParse) ?? null)
   const arg = lists.map((list) => parseInput(list, noParse))
-  return { fun, arg, ...(typed.some(Boolean) && { words: typed }) }
+  return { fun: fun.map(untyped), arg, ...(typed.some(Boolean) && { words: typed }) }
 }
 
 function deliverWithin({ 'deliver-within': seconds }: JobFlags): Partial<PublishRequest> {

@@ -1,6 +1,6 @@
 /** Prints the results of a job in one of several forms, and returns its exit code. */
 import { shortList } from '../../base/sentence.ts'
-import type { MinionResult, ProgressRow } from '../../client/index.ts'
+import { hasReturned, type MinionResult, type ProgressRow } from '../../client/index.ts'
 import { printNote } from '../output/console.ts'
 import type { Printer } from '../output/printer.ts'
 import { foldedIds } from './folded-ids.ts'
@@ -90,7 +90,7 @@ function asTheyCome(settings: ShowSettings): Presentation {
     },
     async take(result) {
       if (!isPrinted(result, settings)) return
-      if (result.state !== 'returned' && folds) {
+      if (folds && !hasReturned(result)) {
         const group = missing.get(result.reason)
         if (group) group.push(result)
         else missing.set(result.reason, [result])
@@ -113,7 +113,7 @@ const MAX_SINGLY_SHOWN = 5
 
 /** Whether a return consists of the rows that were printed already. */
 const wasShownByRow = (result: MinionResult, rows: number | undefined): boolean =>
-  result.state === 'returned' && Array.isArray(result.return) && result.return.length === rows
+  hasReturned(result) && Array.isArray(result.return) && result.return.length === rows
 
 function asOneDocument(settings: ShowSettings): Presentation {
   const results: MinionResult[] = []
@@ -124,7 +124,7 @@ function asOneDocument(settings: ShowSettings): Presentation {
     },
     async end() {
       const sorted = results.sort((a, b) => (a.id < b.id ? -1 : 1))
-      const outs = new Set(sorted.map((result) => (result.state === 'returned' ? result.out : undefined)))
+      const outs = new Set(sorted.map((result) => (hasReturned(result) ? result.out : undefined)))
       const outputter = outs.size === 1 && !settings.fullReturn ? [...outs][0] : undefined
       const pairs = sorted.map((result) => [result.id, printedValue(result, settings)])
       await settings.printer.print(Object.fromEntries(pairs), { outputter })

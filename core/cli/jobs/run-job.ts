@@ -38,7 +38,8 @@ export async function runJobCommand(
 ): Promise<number> {
   const { config, printer, log } = tools
   const interrupt: Interrupt = { act: () => detachFromJob(undefined, request) }
-  process.once('SIGINT', () => interrupt.act())
+  const onInterrupt = () => interrupt.act()
+  process.once('SIGINT', onInterrupt)
   const client = await connected(request, config, flags, log)
   try {
     const { subset } = flags
@@ -59,6 +60,7 @@ export async function runJobCommand(
     throw new SaltError(error.code, `${error.message}\nUse --no-check to send it anyway.`)
   } finally {
     await client.close()
+    process.off('SIGINT', onInterrupt)
   }
 }
 

@@ -1,5 +1,5 @@
 /** Counts how a job ended on its minions, without keeping returns. */
-import type { JobState, MinionResult } from '../../client/index.ts'
+import { hasReturned, type JobState, type MinionResult } from '../../client/index.ts'
 
 /** A minion that failed, or did not return. */
 export interface MinionProblem {
@@ -28,16 +28,16 @@ export class Tally {
 
   add(result: MinionResult): void {
     const { id, state, jobState, why } = result
-    if (state === 'returned' && !Array.isArray(result.fun)) this.singleCodes.add(result.retcode)
-    if (state === 'returned' && jobState === 'failed') this.failureCodes.add(result.retcode)
-    if (state === 'returned' && result.trimmed)
+    if (hasReturned(result) && !Array.isArray(result.fun)) this.singleCodes.add(result.retcode)
+    if (state === 'failed') this.failureCodes.add(result.retcode)
+    if (hasReturned(result) && result.trimmed)
       this.trimmed.set(result.jid, [...(this.trimmed.get(result.jid) ?? []), id])
-    const code = state === 'returned' && jobState === 'failed' ? { code: result.retcode || 1 } : {}
+    const code = state === 'failed' ? { code: result.retcode || 1 } : {}
     const exception = { id, state: jobState, why, ...code }
     if (state === 'missing') this.missing.push(exception)
     else if (state === 'waiting') this.waiting.push(exception)
     else if (state === 'unknown') this.unknown.push(exception)
-    else if (jobState === 'failed') this.failures.push(exception)
+    else if (state === 'failed') this.failures.push(exception)
     else this.succeeded++
   }
 

@@ -49,6 +49,6 @@ export async function matchingDocs(view: LoaderView, word: string | undefined): 
   if (names.length === 0 && word !== undefined)
     throw new UsageError(`There is no function or module '${word}'.`)
   const docs = new Map<string, string>()
-  for (const name of names) docs.set(name, (await view.doc(name)) ?? 'No documentation.')
+  for (const name of names) docs.set(name, (await view.help(name)) ?? 'No documentation.')
   return docs
 }

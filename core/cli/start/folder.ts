@@ -96,6 +96,7 @@ async function writeConfiguration(path: string, sockets: string): Promise<void> 
     publish_port: publish,
     ret_port: request,
     ...placed('master'),
+    api_logfile: join(path, 'log', 'api'),
   })
   await write(join(path, 'minion.d', 'start.conf'), `${written}minion instead.`, {
     master_port: request,

@@ -7,24 +7,34 @@ import { messageOf, SaltError } from '../../base/errors.ts'
 /** A change is reported after this time without another: editors write a file in several steps. */
 const QUIET_MS = 100
 
+export interface FolderWatchSettings {
+  /** That time, in milliseconds. */
+  readonly quietMs?: number
+}
+
 /** Reports files that are saved below some folders, also in folders that are created later. */
 export class FolderWatch {
   readonly #folders: readonly string[]
+  readonly #quietMs: number
   readonly #watchers = new Map<string, FSWatcher>()
   #saved = new Set<string>()
   #pending = deferred()
   #isOpen = false
   #quiet: NodeJS.Timeout | undefined
 
-  static async open(folders: readonly string[]): Promise<FolderWatch> {
-    const opened = new FolderWatch(folders)
+  static async open(
+    folders: readonly string[],
+    { quietMs = QUIET_MS }: FolderWatchSettings = {},
+  ): Promise<FolderWatch> {
+    const opened = new FolderWatch(folders, quietMs)
     await opened.#addAll()
     opened.#isOpen = true
     return opened
   }
 
-  private constructor(folders: readonly string[]) {
+  private constructor(folders: readonly string[], quietMs: number) {
     this.#folders = folders
+    this.#quietMs = quietMs
   }
 
   /**
@@ -37,6 +47,11 @@ export class FolderWatch {
     const saved = [...this.#saved]
     this.#saved.clear()
     return saved
+  }
+
+  /** Watch one more folder, without those in it. */
+  add(folder: string): void {
+    if (!this.#watchers.has(folder)) this.#watch(folder)
   }
 
   close(): void {
@@ -87,7 +102,7 @@ export class FolderWatch {
     clearTimeout(this.#quiet)
     this.#quiet = setTimeout(
       () => void this.#report().catch((error) => this.#pending.reject(error)),
-      QUIET_MS,
+      this.#quietMs,
     )
   }
 
@@ -107,7 +122,7 @@ export class FolderWatch {
 }
 
 function notWatched(folder: string, cause: unknown): SaltError {
-  const message = `${folder} cannot be watched: ${messageOf(cause)}. If the system's limit is reached, raise fs.inotify.max_user_watches, or name a smaller folder with -m.`
+  const message = `${folder} cannot be watched: ${messageOf(cause)}. If the system's limit is reached, raise fs.inotify.max_user_watches, or name a smaller folder.`
   return new SaltError('PERMISSIONS', message, { folder }, { cause })
 }
 

@@ -32,6 +32,12 @@ export class ImportedFiles {
     await rm(this.#file, { force: true })
   }
 
+  /** Return the real paths of the files that the last run imported. */
+  async paths(): Promise<ReadonlySet<string>> {
+    await this.#read()
+    return this.#imported
+  }
+
   /**
    * Return the first saved file that causes another run: one that was imported, or a source file that the run may
    * lack. Such a source file counts once until a run imports it, so that a function that writes source files does not
@@ -61,7 +67,7 @@ export class ImportedFiles {
 }
 
 /** Return the path under which Node imports a file; for a deleted file, that in the real path of its folder. */
-async function realPathOf(file: string): Promise<string> {
+export async function realPathOf(file: string): Promise<string> {
   const folder = () => realpath(path.dirname(file)).catch(() => path.dirname(file))
   return realpath(file).catch(async () => path.join(await folder(), path.basename(file)))
 }

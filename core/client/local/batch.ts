@@ -1,5 +1,6 @@
 /** Runs a job on some minions at a time, in waves published by this program (features of `salt --batch`). */
 
+import { untyped } from '../../author/calls.ts'
 import { systemClock } from '../../base/clock.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { createJidSource } from '../../base/jid.ts'
@@ -15,15 +16,24 @@ import {
   readBatchSize,
 } from '../../jobs/batch-size.ts'
 import { BatchWindow } from '../../jobs/batch-window.ts'
-import type { BatchRun, BatchSettings, MinionResult, Plan, PublishRequest, Refusal, Run } from './contract.ts'
+import {
+  type AnyRequest,
+  type BatchRun,
+  type BatchSettings,
+  hasReturned,
+  type MinionResult,
+  type Plan,
+  type Refusal,
+  type Run,
+} from './contract.ts'
 import { Inbox } from './inbox.ts'
 import type { MasterEvents } from './master-link.ts'
 
 /** The members of a client that a batch uses. */
 export interface BatchClient {
   readonly events: MasterEvents
-  plan(request: PublishRequest): Promise<Plan>
-  cmdIter(request: PublishRequest): Promise<Run>
+  plan(request: AnyRequest): Promise<Plan>
+  cmdIter(request: AnyRequest): Promise<Run>
 }
 
 type PingConfig = Pick<MasterConfig, 'batch_presence_ping_timeout' | 'batch_presence_ping_gather_job_timeout'>
@@ -45,7 +55,7 @@ const nextJid = createJidSource(systemClock)
 export async function openBatch(
   client: BatchClient,
   config: PingConfig,
-  request: PublishRequest,
+  request: AnyRequest,
   given: number | string,
   settings: BatchSettings,
 ): Promise<BatchRun> {
@@ -100,7 +110,7 @@ export async function openBatch(
 async function pingTarget(
   client: BatchClient,
   config: PingConfig,
-  { tgt, tgtType, delimiter, user, signal, ...request }: PublishRequest,
+  { tgt, tgtType, delimiter, user, signal, ...request }: AnyRequest,
 ) {
   const jid = nextJid()
   const late = client.events.subscribe(tags.jobReturn(jid, ''), signal)
@@ -112,14 +122,14 @@ async function pingTarget(
     const target = { tgt, tgtType, delimiter, user, signal }
     const ping = await client.cmdIter({
       ...target,
-      fun: 'test.ping',
+      fun: untyped('test.ping'),
       jid,
       check: false,
       timeout,
       gatherJobTimeout,
     })
     for await (const pong of ping) {
-      if (pong.state === 'returned') available.push(pong.id)
+      if (hasReturned(pong)) available.push(pong.id)
       else silent.set(pong.id, { ...pong, state: 'missing', reason: withoutJob(pong.reason) })
     }
     return { available, silent, missing: ping.missing, late }
@@ -145,7 +155,7 @@ function readBatchSizes(given: number | string, { maxFail }: BatchSettings) {
  */
 async function preflightBatch(
   client: BatchClient,
-  request: PublishRequest,
+  request: AnyRequest,
 ): Promise<{ check: boolean; refusals: readonly Refusal[] }> {
   const unchecked = { check: false, refusals: [] }
   if (request.check === false) return unchecked
@@ -210,8 +220,8 @@ async function* runBatch(parts: BatchParts): AsyncGenerator<MinionResult> {
           if (silent.delete(news.id)) window.join([news.id])
           continue
         }
-        window.finished(news.id, news.state === 'returned' && news.success && news.retcode === 0, Date.now())
-        ended[news.state === 'returned' ? 'returned' : 'missing']++
+        window.finished(news.id, news.state === 'returned', Date.now())
+        ended[hasReturned(news) ? 'returned' : 'missing']++
         yield news
       }
     }
@@ -271,11 +281,11 @@ const lost = (ids: readonly string[], reason: string, jid: string): MinionResult
  * @throws SaltError INVALID_ARGUMENTS
  */
 export function batchRequest(
-  request: PublishRequest,
+  request: AnyRequest,
   size: number | string,
   settings: Omit<BatchSettings, 'onWave'>,
   config: Pick<MasterConfig, 'batch_presence_ping_timeout'>,
-): PublishRequest {
+): AnyRequest {
   readBatchSizes(size, settings)
   const { batchWait, failhard, maxFail } = settings
   const extras = {

@@ -1,15 +1,30 @@
+import type { JobArguments, JobFunctions, UntypedName } from '../../author/calls.ts'
 import type { JobState } from '../../jobs/job-states.ts'
 import type { SyndicsOfJob } from '../../wire/publish-request.ts'
 import type { RawArguments } from '../../wire/raw-arguments.ts'
 
-/** A job to publish. */
-export interface PublishRequest {
+/**
+ * A job to publish. `F` are its functions: names that TypeScript knows, with which it checks the arguments, or those of `untyped`. With
+ * several functions, `arg` has one list of arguments for each.
+ */
+export type JobRequest<F extends JobFunctions> = PublishSettings & { readonly fun: F } & JobArguments<F>
+
+/** A job whose functions have no known types. */
+export interface PublishRequest extends AnyRequest {
+  readonly fun: UntypedName | readonly UntypedName[]
+}
+
+/** A job of whatever functions. */
+export interface AnyRequest extends PublishSettings {
+  readonly fun: string | readonly string[]
+  readonly arg?: readonly unknown[]
+  readonly kwarg?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What a job is beside its functions and their arguments. */
+interface PublishSettings {
   /** The target: a glob, a list of ids, …, by `tgtType`. */
   readonly tgt: unknown
-  readonly fun: string | readonly string[]
-  /** With several functions, one list of arguments for each. */
-  readonly arg?: readonly unknown[]
-  readonly kwarg?: Readonly<Record<string, unknown>>
   /** The arguments as typed on a command line, from which declared types are read. */
   readonly words?: RawArguments | undefined
   readonly tgtType?: string | undefined
@@ -102,42 +117,51 @@ export interface PlannedCall {
   readonly refusal?: string
 }
 
-/** The outcome of a job on one minion. */
-export type MinionResult =
-  | {
-      readonly id: string
-      readonly state: 'returned'
-      /** `failed` if the exit code is not 0, or success was denied. */
-      readonly jobState: JobState
-      /** The evidence for the state, in one sentence. */
-      readonly why: string
-      readonly return: unknown
-      readonly retcode: number
-      readonly success: boolean
-      readonly out?: string
-      readonly jid: string
-      readonly fun: string | readonly string[]
-      /** The arguments, with secrets masked. */
-      readonly fun_args?: readonly unknown[]
-      readonly metadata?: unknown
-      /** Values too large for the event (`max_event_size`) are `VALUE_TRIMMED`, and the job cache cannot be read here. */
-      readonly trimmed?: true
-    }
-  | {
-      readonly id: string
-      /**
-       * `missing`: it did not return. `waiting`: it is away, and gets the job when it comes. `unknown`: it did not return, and it is
-       * not known whether the target matches it.
-       */
-      readonly state: 'missing' | 'waiting' | 'unknown'
-      /** The state in which it was given up (`core/jobs/job-states`). */
-      readonly jobState: JobState
-      /** The evidence for the state, in one or two sentences. */
-      readonly why: string
-      /** Message for users: that it did not return, its state and why, and what to do. */
-      readonly reason: string
-      readonly jid: string
-    }
+/** The outcome of a job on one minion. `R` is the type of what its function returns. */
+export type MinionResult<R = unknown> =
+  | (Answer & { readonly state: 'returned'; readonly jobState: 'returned'; readonly return: R })
+  /** The exit code is not 0, or success was denied. The return is mostly the text of an error. */
+  | (Answer & { readonly state: 'failed'; readonly jobState: 'failed'; readonly return: unknown })
+  | NoAnswer
+
+/** What a minion says of a job that has ended there. */
+interface Answer {
+  readonly id: string
+  /** The evidence for the state, in one sentence. */
+  readonly why: string
+  readonly retcode: number
+  readonly success: boolean
+  readonly out?: string
+  readonly jid: string
+  readonly fun: string | readonly string[]
+  /** The arguments, with secrets masked. */
+  readonly fun_args?: readonly unknown[]
+  readonly metadata?: unknown
+  /** Values too large for the event (`max_event_size`) are `VALUE_TRIMMED`, and the job cache cannot be read here. */
+  readonly trimmed?: true
+}
+
+interface NoAnswer {
+  readonly id: string
+  /**
+   * `missing`: it did not return. `waiting`: it is away, and gets the job when it comes. `unknown`: it did not return, and it is
+   * not known whether the target matches it.
+   */
+  readonly state: 'missing' | 'waiting' | 'unknown'
+  /** The state in which it was given up (`core/jobs/job-states`). */
+  readonly jobState: JobState
+  /** The evidence for the state, in one or two sentences. */
+  readonly why: string
+  /** Message for users: that it did not return, its state and why, and what to do. */
+  readonly reason: string
+  readonly jid: string
+}
+
+/** Whether a minion has returned, successfully or not. */
+export const hasReturned = <R extends { readonly state: string }>(
+  result: R,
+): result is Extract<R, { readonly state: 'returned' | 'failed' }> =>
+  result.state === 'returned' || result.state === 'failed'
 
 /** A row that a running function has yielded on one minion (wire protocol §12, tag `prog`). */
 export interface ProgressRow {
@@ -165,7 +189,7 @@ export interface JobCounts {
 }
 
 /** A published job and its results as they come, missing minions last; ends when every minion has returned or was given up. */
-export interface Run extends AsyncIterable<MinionResult>, PublishedJob {
+export interface Run<R = unknown> extends AsyncIterable<MinionResult<R>>, PublishedJob {
   /** Return the progress, by what has been read so far. */
   counts(): JobCounts
 }
@@ -192,7 +216,7 @@ export interface Wave {
  * A batch and its results as they come; minions that were not reached or did not answer the ping come last, as missing.
  * `jid` is that of its first wave, `minions` are those that answered the ping.
  */
-export interface BatchRun extends Run {
+export interface BatchRun<R = unknown> extends Run<R> {
   /** Minions that did not answer the ping. One that answers later joins the batch. */
   readonly silent: readonly string[]
   /** Whether the job is published for silent minions at the end (`deliverWithin`); those that may take it later then wait for it. */
@@ -208,6 +232,6 @@ export interface BatchRun extends Run {
 }
 
 /** A published job, its results, and the rows that its functions yield meanwhile. */
-export interface Stream extends AsyncIterable<MinionResult | ProgressRow>, PublishedJob {
+export interface Stream<R = unknown> extends AsyncIterable<MinionResult<R> | ProgressRow>, PublishedJob {
   counts(): JobCounts
 }

@@ -4,7 +4,7 @@ import { isRecord } from '../../base/record.ts'
 import type { Semaphore } from '../../base/semaphore.ts'
 import { type Event, isTrimmed, tags } from '../../events/index.ts'
 import { ASK_AGAIN_MS, type GivenUp, RECONNECT_MS, sentenceOf } from '../../jobs/job-states.ts'
-import type { MinionResult, ProgressRow, PublishedJob } from './contract.ts'
+import { hasReturned, type MinionResult, type ProgressRow, type PublishedJob } from './contract.ts'
 import { type QueuedFindJob, queueFindJob } from './find-job-queue.ts'
 import type { JobEvents } from './job-events.ts'
 import type { MasterRecords } from './master-records.ts'
@@ -290,7 +290,7 @@ class JobFollower {
    * so, if the user may not read the job cache or there is none, as on the host of a master of Python Salt.
    */
   async #whole(result: MinionResult): Promise<MinionResult> {
-    if (result.state !== 'returned' || !isTrimmed(result)) return result
+    if (!hasReturned(result) || !isTrimmed(result)) return result
     for await (const stored of this.#settings.records.returns(result.jid, [result.id])) return stored
     return { ...result, trimmed: true }
   }

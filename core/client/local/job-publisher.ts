@@ -12,7 +12,7 @@ import {
   type PublishLoad,
   TARGET_INVALID,
 } from '../../wire/publish-request.ts'
-import type { Plan, PublishedJob, PublishRequest } from './contract.ts'
+import type { AnyRequest, Plan, PublishedJob } from './contract.ts'
 import { localCredentials } from './credentials.ts'
 import { type ExternalAuth, isLockedOut, lockedOutError, whyNotAuthenticated } from './external-auth.ts'
 import type { MasterLink } from './master-link.ts'
@@ -20,7 +20,7 @@ import type { MasterLink } from './master-link.ts'
 /** Seconds to wait for the master to accept a job. */
 const PUBLISH_TIMEOUT = 15
 
-const REQUEST: MembersOf<PublishRequest> = {
+const REQUEST: MembersOf<AnyRequest> = {
   tgt: true,
   fun: true,
   arg: true,
@@ -57,18 +57,18 @@ export class JobPublisher {
   }
 
   /** Rejects with CALL_REFUSED, NO_MINIONS_MATCHED, AUTHENTICATION_FAILED, …. */
-  async publish(request: PublishRequest): Promise<PublishedJob> {
+  async publish(request: AnyRequest): Promise<PublishedJob> {
     const read = (reply: unknown) => readPublished(reply, request, this.#auth)
     return this.#askWithKey(request, makePublish, read)
   }
 
-  async plan(request: PublishRequest): Promise<Plan> {
+  async plan(request: AnyRequest): Promise<Plan> {
     return this.#askWithKey(request, makePlanRequest, (reply) => readPlan(reply, this.#auth))
   }
 
   /** Send a request; if the master refuses the local user's key and has made a new one since, send it again with that. */
   async #askWithKey<T>(
-    request: PublishRequest,
+    request: AnyRequest,
     make: (load: PublishLoad) => Record<string, unknown>,
     read: (reply: unknown) => T,
   ): Promise<T> {
@@ -83,7 +83,7 @@ export class JobPublisher {
     }
   }
 
-  async #loadOf(request: PublishRequest): Promise<PublishLoad> {
+  async #loadOf(request: AnyRequest): Promise<PublishLoad> {
     refuseUnknownMembers('A job', request, REQUEST)
     const auth = this.#auth
     const { user, key } = auth ? { user: currentUser(), key: '' } : await localCredentials(this.#config)
@@ -109,7 +109,7 @@ export class JobPublisher {
 }
 
 /** Expand the target to the form that is published. Invalid targets are refused before anything is sent. */
-async function targetOf({ tgt, tgtType = 'glob', delimiter }: PublishRequest, config: MasterConfig) {
+async function targetOf({ tgt, tgtType = 'glob', delimiter }: AnyRequest, config: MasterConfig) {
   const target = { tgt, tgt_type: tgtType, ...(delimiter !== undefined && { delimiter }) }
   const expanded = await expandTarget(target, { config })
   return { tgt: expanded.tgt, tgtType: expanded.tgt_type }
@@ -120,7 +120,7 @@ async function targetOf({ tgt, tgtType = 'glob', delimiter }: PublishRequest, co
  * functions, at the end of each list.
  * @throws SaltError INVALID_ARGUMENTS
  */
-function argumentsOf({ fun, arg = [], kwarg }: PublishRequest): readonly unknown[] {
+function argumentsOf({ fun, arg = [], kwarg }: AnyRequest): readonly unknown[] {
   const keywords = kwarg && Object.keys(kwarg).length ? [{ __kwarg__: true, ...kwarg }] : []
   if (!Array.isArray(fun)) return [...arg, ...keywords]
   const isPlain = arg.length === 0 || (arg.length === fun.length && arg.every(Array.isArray))
@@ -133,7 +133,7 @@ function argumentsOf({ fun, arg = [], kwarg }: PublishRequest): readonly unknown
   return fun.map((_, index) => [...((arg[index] as unknown[] | undefined) ?? []), ...keywords])
 }
 
-function extrasOf(request: PublishRequest): Record<string, unknown> {
+function extrasOf(request: AnyRequest): Record<string, unknown> {
   const { delimiter = ':', metadata, retConfig, retKwargs, moduleExecutors, executorOpts } = request
   return {
     delimiter,
@@ -148,11 +148,7 @@ function extrasOf(request: PublishRequest): Record<string, unknown> {
   }
 }
 
-function readPublished(
-  reply: unknown,
-  request: PublishRequest,
-  auth: ExternalAuth | undefined,
-): PublishedJob {
+function readPublished(reply: unknown, request: AnyRequest, auth: ExternalAuth | undefined): PublishedJob {
   if (isRecord(reply) && isRecord(reply.error)) throw failed(reply.error, auth)
   const load = isRecord(reply) && isRecord(reply.load) ? reply.load : undefined
   if (!load)
@@ -178,7 +174,7 @@ function readPublished(
 /** Return the error for a target that matches no minion. Masters of Python Salt give no reason. */
 function noMatchError(
   { reason, invalid }: Record<string, unknown>,
-  { tgt, tgtType = 'glob' }: PublishRequest,
+  { tgt, tgtType = 'glob' }: AnyRequest,
 ): SaltError {
   if (typeof invalid === 'string') return new SaltError('TARGET_INVALID', invalid)
   const group = tgtType === 'nodegroup' ? `Nodegroup '${tgt}' matches no minion. ` : ''

@@ -1,10 +1,22 @@
+import { type JobFunctions, type JobReturn, untyped } from '../../author/calls.ts'
 import type { Log } from '../../author/context.ts'
 import { SaltError } from '../../base/errors.ts'
 import { type MembersOf, refuseUnknownMembers } from '../../base/known-members.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { component } from '../../log/component.ts'
 import { isTraced, jobTracer, tracedResults } from '../../tracing/index.ts'
-import type { BatchRun, BatchSettings, Plan, PublishedJob, PublishRequest, Run, Stream } from './contract.ts'
+import {
+  type AnyRequest,
+  type BatchRun,
+  type BatchSettings,
+  hasReturned,
+  type JobRequest,
+  type MinionResult,
+  type Plan,
+  type PublishedJob,
+  type Run,
+  type Stream,
+} from './contract.ts'
 import type { ExternalAuth } from './external-auth.ts'
 import { findJobSlots } from './find-job-queue.ts'
 import { collectResults, type FollowSettings, followJob } from './follow-job.ts'
@@ -39,7 +51,12 @@ export class LocalClient {
   }
 
   /** Publish without waiting for results. Rejects with CALL_REFUSED, NO_MINIONS_MATCHED, AUTHENTICATION_FAILED, …. */
-  async runJob(request: PublishRequest): Promise<PublishedJob> {
+  runJob<const F extends JobFunctions>(request: JobRequest<F>): Promise<PublishedJob>
+  runJob(request: AnyRequest): Promise<PublishedJob> {
+    return this.#publish(request)
+  }
+
+  async #publish(request: AnyRequest): Promise<PublishedJob> {
     const start = Date.now()
     const published = await this.#publisher.publish(request)
     if (isTraced()) (await jobTracer())?.note(spanOf(request, published, start))
@@ -47,28 +64,31 @@ export class LocalClient {
   }
 
   /** Return what the master would do with a job; nothing is published. Rejects as {@link runJob} does, but not if the user may not publish it. */
-  async plan(request: PublishRequest): Promise<Plan> {
+  plan<const F extends JobFunctions>(request: JobRequest<F>): Promise<Plan>
+  async plan(request: AnyRequest): Promise<Plan> {
     return this.#publisher.plan(request)
   }
 
   /** Publish without waiting for results, and return only the jid. */
-  async cmdAsync(request: PublishRequest): Promise<string> {
+  async cmdAsync<const F extends JobFunctions>(request: JobRequest<F>): Promise<string> {
     return (await this.runJob(request)).jid
   }
 
   /** Publish and return the results as they come. Subscribes before it publishes, so that no return is missed. */
-  cmdIter(request: PublishRequest): Promise<Run> {
+  cmdIter<const F extends JobFunctions>(request: JobRequest<F>): Promise<Run<JobReturn<F>>>
+  cmdIter(request: AnyRequest): Promise<Run> {
     return this.#publishAnd(collectResults, request)
   }
 
   /** Publish and return the results as they come, with each row that a function yields before it returns. */
-  cmdStream(request: PublishRequest): Promise<Stream> {
+  cmdStream<const F extends JobFunctions>(request: JobRequest<F>): Promise<Stream<JobReturn<F>>>
+  cmdStream(request: AnyRequest): Promise<Stream> {
     return this.#publishAnd(followJob, request)
   }
 
   async #publishAnd<T>(
     watch: (settings: FollowSettings) => AsyncGenerator<T>,
-    request: PublishRequest,
+    request: AnyRequest,
   ): Promise<PublishedJob & AsyncIterable<T> & Pick<Run, 'counts'>> {
     const { signal, user } = request
     signal?.throwIfAborted()
@@ -99,22 +119,28 @@ export class LocalClient {
     }
   }
 
-  /** Publish, wait for the end, and return id → return of the minions that returned. */
-  async cmd(request: PublishRequest): Promise<Record<string, unknown>> {
-    const returns: Record<string, unknown> = {}
-    for await (const result of await this.cmdIter(request)) {
-      if (result.state === 'returned') returns[result.id] = result.return
-    }
-    return returns
+  /** Publish, wait for the end, and return the result of each minion by its id. */
+  async cmd<const F extends JobFunctions>(
+    request: JobRequest<F>,
+  ): Promise<Record<string, MinionResult<JobReturn<F>>>> {
+    const results: Record<string, MinionResult<JobReturn<F>>> = {}
+    for await (const result of await this.cmdIter(request)) results[result.id] = result
+    return results
   }
 
   /** Run on a random choice of `size` of the minions that have the function. */
-  async cmdSubset(request: PublishRequest, size: number): Promise<Run> {
+  async cmdSubset<const F extends JobFunctions>(
+    request: JobRequest<F>,
+    size: number,
+  ): Promise<Run<JobReturn<F>>> {
     return this.cmdIter(await this.chooseSubset(request, size))
   }
 
   /** Ask which minions have the functions, and return the request for `size` of those, chosen at random. */
-  async chooseSubset(request: PublishRequest, size: number): Promise<PublishRequest> {
+  async chooseSubset<const F extends JobFunctions>(
+    request: JobRequest<F>,
+    size: number,
+  ): Promise<JobRequest<F>> {
     const { tgt, tgtType, delimiter, timeout, gatherJobTimeout, user, signal } = request
     const question = {
       tgt,
@@ -124,17 +150,23 @@ export class LocalClient {
       gatherJobTimeout,
       user,
       signal,
-      fun: 'sys.list_functions',
+      fun: untyped('sys.list_functions'),
       check: false,
     }
-    const able = Object.entries(await this.cmd(question)).filter(([, names]) => hasAll(names, request.fun))
+    const answers = Object.values(await this.cmd(question)).filter(hasReturned)
+    const able = answers.filter((answer) => hasAll(answer.return, request.fun))
     if (!able.length) throw noneAble(request.fun)
-    return { ...request, tgt: shuffled(able.map(([id]) => id)).slice(0, size), tgtType: 'list' }
+    return { ...request, tgt: shuffled(able.map(({ id }) => id)).slice(0, size), tgtType: 'list' }
   }
 
   /** Run on `size` minions at a time, `3` or `10%`: waves go out while the results are read. */
+  cmdBatch<const F extends JobFunctions>(
+    request: JobRequest<F>,
+    size: number | string,
+    settings?: BatchSettings,
+  ): Promise<BatchRun<JobReturn<F>>>
   async cmdBatch(
-    request: PublishRequest,
+    request: AnyRequest,
     size: number | string,
     settings: BatchSettings = {},
   ): Promise<BatchRun> {
@@ -147,15 +179,20 @@ export class LocalClient {
    * Have the master run a batch, which continues without this program and after a restart of the master. Rejects with
    * INVOCATION if the master is one of Python Salt: many of those would run the job everywhere at once.
    */
+  startBatch<const F extends JobFunctions>(
+    request: JobRequest<F>,
+    size: number | string,
+    settings?: Omit<BatchSettings, 'onWave'>,
+  ): Promise<PublishedJob>
   async startBatch(
-    request: PublishRequest,
+    request: AnyRequest,
     size: number | string,
     settings: Omit<BatchSettings, 'onWave'> = {},
   ): Promise<PublishedJob> {
     refuseUnknownMembers('startBatch', settings, BATCH)
     const { batchRequest } = await import('./batch.ts')
-    await this.plan(request).catch(refuseBatch)
-    return this.runJob(batchRequest(request, size, settings, this.#config))
+    await this.#publisher.plan(request).catch(refuseBatch)
+    return this.#publish(batchRequest(request, size, settings, this.#config))
   }
 
   /** The event bus of the master this client is connected to. */
@@ -173,7 +210,7 @@ export class LocalClient {
     return this.runJob({
       tgt: minions,
       tgtType: 'list',
-      fun: 'saltutil.find_job',
+      fun: untyped('saltutil.find_job'),
       arg: [jid],
       check: false,
       ...(user && { user }),
@@ -181,7 +218,7 @@ export class LocalClient {
   }
 }
 
-const spanOf = ({ fun }: PublishRequest, { jid, minions }: PublishedJob, start: number) =>
+const spanOf = ({ fun }: AnyRequest, { jid, minions }: PublishedJob, start: number) =>
   ({ part: 'client', jid, fun, start, minions: minions.length }) as const
 
 /** Throw the error for a master of Python Salt, which is recognized because it cannot plan jobs. */
@@ -194,10 +231,10 @@ function refuseBatch(error: unknown): never {
   )
 }
 
-const hasAll = (names: unknown, fun: PublishRequest['fun']): boolean =>
+const hasAll = (names: unknown, fun: AnyRequest['fun']): boolean =>
   Array.isArray(names) && [fun].flat().every((name) => names.includes(name))
 
-function noneAble(fun: PublishRequest['fun']): SaltError {
+function noneAble(fun: AnyRequest['fun']): SaltError {
   return new SaltError(
     'NO_MINIONS_MATCHED',
     `No targeted minion reported that it has ${[fun].flat().join(' and ')}. No command was sent.`,

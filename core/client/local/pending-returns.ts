@@ -10,7 +10,13 @@ import {
 } from '../../jobs/job-states.ts'
 import { jobStatusOf } from '../../wire/job-status.ts'
 import type { DeliveryState, NotDelivered } from '../../wire/take-job.ts'
-import type { JobCounts, MinionResult, ProgressRow, PublishedJob } from './contract.ts'
+import {
+  hasReturned,
+  type JobCounts,
+  type MinionResult,
+  type ProgressRow,
+  type PublishedJob,
+} from './contract.ts'
 
 /** Stands for all syndics of Python Salt: they may not say for whom they speak. */
 const SILENT = ''
@@ -135,7 +141,7 @@ export class PendingReturns {
   /** Note that a minion has returned; false if that was known. */
   noteReturned(result: MinionResult): boolean {
     const { id } = result
-    if (result.state !== 'returned' || this.#hasReturned(id)) return false
+    if (!hasReturned(result) || this.#hasReturned(id)) return false
     this.#statuses.set(id, statusOf(result))
     this.#deadlines.delete(id)
     return true
@@ -281,11 +287,10 @@ const statusOf = ({ success, retcode }: { readonly success: boolean; readonly re
 export function resultOf(id: string, data: Readonly<Record<string, unknown>>): MinionResult {
   const { jid, fun, out, metadata } = data
   const end = jobStatusOf(data)
-  const { state: jobState, why } = statusOf(end)
+  const { state, why } = statusOf(end)
   return {
     id,
-    state: 'returned',
-    jobState,
+    ...(state === 'failed' ? { state, jobState: state } : { state: 'returned', jobState: 'returned' }),
     why,
     return: data.return,
     ...end,

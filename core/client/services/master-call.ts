@@ -1,3 +1,4 @@
+import { untyped } from '../../author/calls.ts'
 import type { Log, MasterServices, MinionServices } from '../../author/context.ts'
 import { SaltError } from '../../base/errors.ts'
 import type { MasterConfig } from '../../config/index.ts'
@@ -9,7 +10,7 @@ export function openCalls(config: MasterConfig, log: Log, signal: AbortSignal): 
   let opened: ReturnType<typeof open> | undefined
   return async (fun, args = [], kwargs = {}) => {
     opened ??= open(config, log, signal)
-    return (await opened).call(fun, args, kwargs)
+    return (await opened).call(untyped(fun), args, kwargs)
   }
 }
 

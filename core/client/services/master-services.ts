@@ -63,7 +63,7 @@ export function createMasterServices(settings: ServicesSettings): OpenServices {
   const acceptedIds = () => keys.minions()
 
   const services: MasterServices = {
-    run: (request) => runJobForRunner(request, client, signal),
+    run: ((request) => runJobForRunner(request, client, signal)) as MasterServices['run'],
     fire: async (tag, body) => {
       const { events } = await client()
       await events.fire(tag, body)

@@ -1,4 +1,6 @@
-import type { MasterServices } from '../../author/context.ts'
+import { untyped } from '../../author/calls.ts'
+import type { RunRequest, RunResult } from '../../author/context.ts'
+import { type AnyRequest, hasReturned } from '../local/contract.ts'
 import type { LocalClient } from '../local/local-client.ts'
 import { abortable } from './abortable.ts'
 
@@ -15,13 +17,13 @@ export async function* runJobForRunner(
     ret,
     jid,
     deliverWithin,
-  }: Parameters<MasterServices['run']>[0],
+  }: RunRequest & Pick<AnyRequest, 'fun' | 'arg' | 'kwarg'>,
   client: () => Promise<LocalClient>,
   signal: AbortSignal,
-): ReturnType<MasterServices['run']> {
+): AsyncGenerator<RunResult> {
   const results = await (await client()).cmdIter({
     tgt,
-    fun,
+    fun: typeof fun === 'string' ? untyped(fun) : fun.map(untyped),
     check: false, // a runner reads the refusal of each minion in its return
     ...(arg && { arg }),
     ...(kwarg && { kwarg }),
@@ -33,5 +35,7 @@ export async function* runJobForRunner(
     ...(gatherJobTimeout !== undefined && { gatherJobTimeout }),
   })
   for await (const result of abortable(results, signal))
-    yield result.state === 'returned' ? result : { id: result.id, return: undefined, missing: result.reason }
+    yield hasReturned(result)
+      ? { ...result }
+      : { id: result.id, state: result.state, return: undefined, missing: result.reason }
 }

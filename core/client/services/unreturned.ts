@@ -14,7 +14,7 @@ import {
 } from '../../jobs/job-states.ts'
 import { storedStatus } from '../../jobs/stored-status.ts'
 import { unsent } from '../../jobs/unsent.ts'
-import type { MinionResult } from '../local/contract.ts'
+import { hasReturned, type MinionResult } from '../local/contract.ts'
 import { UNKNOWN_MATCH_TEXT } from '../local/follow-job.ts'
 import type { LocalClient } from '../local/local-client.ts'
 
@@ -99,7 +99,7 @@ async function* answers(jid: string, minions: readonly string[], { config, clien
 }
 
 function whatItSays(answer: MinionResult): GivenUp | 'started' | 'received' {
-  if (answer.state !== 'returned') return SILENT[answer.jobState] ?? 'no-response'
+  if (!hasReturned(answer)) return SILENT[answer.jobState] ?? 'no-response'
   const { return: job } = answer
   if (!isRecord(job) || Object.keys(job).length === 0) return 'not-running'
   return job.state === 'queued' ? 'received' : 'started'

@@ -3,7 +3,7 @@ import type { Log } from '../../author/context.ts'
 import type { FileClient, ModuleNames, SyncChanges, SyncReport, SyncRequest } from '../../author/files.ts'
 import { SaltError } from '../../base/errors.ts'
 import { isBelow } from '../../base/files/open-inside.ts'
-import { openLoader, probeFiles } from '../../loader/index.ts'
+import { openLoader, probeFiles, warningsIn } from '../../loader/index.ts'
 import { extensionNameOf } from './names.ts'
 import { type Placed, placeFiles } from './place.ts'
 import { reportPython } from './python.ts'
@@ -118,14 +118,18 @@ async function reportOn(
   const report: Record<string, SyncChanges> = {}
   for (const [type, placed] of all) {
     const unplaced = unplacedIn(type, placed)
-    const broken = settings.skipImport ? {} : await failuresOf(type, placed, settings)
+    const { broken, warnings } = settings.skipImport ? untried : await tried(type, placed, settings)
     for (const [name, reason] of Object.entries({ ...unplaced, ...broken }))
       settings.log.error(`The sync of ${name} failed: ${reason}`)
     const changes = changesIn(type, placed)
     const overrides = hasChanged(changes) ? await overridesOf(type, settings) : {}
     for (const name of [...changes.added, ...changes.changed])
       if (overrides[name] !== undefined) settings.log.warn(`Synced ${name}: ${overrides[name]}`)
-    report[type.name] = described(changes, unplaced, broken, overrides)
+    for (const warning of warnings) settings.log.warn(`Synced ${type.name}: ${warning}`)
+    report[type.name] = {
+      ...described(changes, unplaced, broken, overrides),
+      ...(warnings.length > 0 && { warnings }),
+    }
   }
   return report
 }
@@ -137,17 +141,30 @@ const unplacedIn = (type: SyncType, placed: readonly Placed[]): Reasons =>
     ),
   )
 
-/** Return the modules that fail to load, including those that were broken before this sync. */
-async function failuresOf(
+/** What became of the files of a type when they were loaded. */
+interface Tried {
+  /** The modules that fail to load, including those that were broken before this sync. */
+  readonly broken: Reasons
+  /** Lists mistakes in the files that this sync has changed, except those in `broken`. */
+  readonly warnings: readonly string[]
+}
+
+const untried: Tried = { broken: {}, warnings: [] }
+
+async function tried(
   type: SyncType,
   placed: readonly Placed[],
   { config, grains, log, loadMs }: SyncSettings,
-): Promise<Reasons> {
-  if (!type.kind || placed.every(({ after }) => after.size === 0)) return {}
+): Promise<Tried> {
+  if (!type.kind || placed.every(({ after }) => after.size === 0)) return untried
   const places = type.folders.map((folder) => placeOf(folder, config))
-  const given = { config, log, ...(grains && { grains }), ...(loadMs && { timeoutMs: loadMs }) }
-  const { broken } = await probeFiles(type.kind, places, given)
-  return namedIn(type, places, broken)
+  const checked = placed.flatMap(({ touched }, index) =>
+    [...touched].map((name) => join(places[index] as string, name)),
+  )
+  const given = { config, log, checked, ...(grains && { grains }), ...(loadMs && { timeoutMs: loadMs }) }
+  const { broken, findings } = await probeFiles(type.kind, places, given)
+  const others = findings.filter(({ rule, file }) => rule !== 'hides-built-in' && !broken.has(file))
+  return { broken: namedIn(type, places, broken), warnings: warningsIn(others) }
 }
 
 /** Return the warnings about files that override built-in ones. */

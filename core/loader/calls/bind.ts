@@ -1,3 +1,4 @@
+import { hasType } from '../../author/has-type.ts'
 import type { Param, Params } from '../../author/params.ts'
 import { SaltError } from '../../base/errors.ts'
 import { MASK } from '../../base/secret.ts'
@@ -97,7 +98,8 @@ function takePositions(call: Call, params: Params, given: Map<string, unknown>):
   const names = positionalNames(params)
   for (const [index, value] of args.slice(0, names.length).entries()) {
     const name = names[index] as string
-    if (given.has(name)) throw invalid(call, `${call.name}() got multiple values for argument '${name}'`)
+    if (given.has(name))
+      throw invalid(call, `${signatureName(call)} got multiple values for argument '${name}'`)
     given.set(name, value)
   }
   const rest = nameOfKind(params, 'rest')
@@ -107,11 +109,10 @@ function takePositions(call: Call, params: Params, given: Map<string, unknown>):
 
 /**
  * Return the value for the function. Undefined means that the argument is absent; so does null for an optional parameter
- * with a type.
+ * that does not take null.
  */
 function settle(value: unknown, param: Param<unknown>): unknown {
-  const takesAny = param.schema.type === undefined && param.schema.anyOf === undefined
-  if (untyped(value) === null && !takesAny && param.optional) return undefined
+  if (untyped(value) === null && param.optional && !hasType(null, param.schema)) return undefined
   return coerce(value, param.schema)
 }
 
@@ -124,15 +125,18 @@ function refuseMissing(call: Call, params: Params, values: Values): void {
   const last = quoted.pop()
   const list = quoted.length === 0 ? last : `${quoted.join(', ')}${quoted.length > 1 ? ',' : ''} and ${last}`
   const count = `${missing.length} required positional argument${missing.length > 1 ? 's' : ''}`
-  throw invalid(call, `${call.name}() missing ${count}: ${list}`)
+  throw invalid(call, `${signatureName(call)} missing ${count}: ${list}`)
 }
 
-function tooMany({ name, args }: Call, names: readonly string[], params: Params): string {
+/** The function as Python names it in such a message: without its module. */
+const signatureName = ({ name }: Call): string => `${name.slice(name.lastIndexOf('.') + 1)}()`
+
+function tooMany(call: Call, names: readonly string[], params: Params): string {
   const least = names.filter((positional) => !params[positional]?.optional).length
   const most = names.length
   const takes = least === most ? String(most) : `from ${least} to ${most}`
-  const given = `${args.length} ${args.length === 1 ? 'was' : 'were'} given`
-  return `${name}() takes ${takes} positional argument${most === 1 ? '' : 's'} but ${given}`
+  const given = `${call.args.length} ${call.args.length === 1 ? 'was' : 'were'} given`
+  return `${signatureName(call)} takes ${takes} positional argument${most === 1 ? '' : 's'} but ${given}`
 }
 
 /** Return the positional parameters: those before `rest`. The ones after it are passed by name only. */
@@ -155,7 +159,7 @@ export function defaultsOf(params: Params): Record<string, unknown> {
   return Object.fromEntries(entries.map(([name, param]) => [name, structuredClone(param.default)]))
 }
 
-function invalid({ name }: Call, reason: string): SaltError {
+export function invalid({ name }: Pick<Call, 'name'>, reason: string): SaltError {
   return new SaltError('INVALID_ARGUMENTS', `Passed invalid arguments to ${name}: ${reason}`, {
     fun: name,
     reason,

@@ -3,6 +3,7 @@ import { closest } from '../../base/closest.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { type RawArguments, type RawCallArguments, rawArgumentsAt } from '../../wire/raw-arguments.ts'
 import { ANY_FUNCTION, type Catalogue } from '../describe/describe.ts'
+import type { LoadedFunction } from '../functions.ts'
 import type { Loader } from '../loader.ts'
 import { splitName } from '../names.ts'
 import { splitArguments } from './arguments.ts'
@@ -54,7 +55,12 @@ async function refusalHere(
   isElsewhere: (fun: string) => Promise<boolean>,
 ): Promise<string | undefined> {
   const found = await loader.get(call.fun)
-  if (!found) return (await isElsewhere(call.fun)) ? undefined : loader.why(call.fun)
+  if (found) return refusalOf(call, found)
+  return (await isElsewhere(call.fun)) ? undefined : loader.why(call.fun)
+}
+
+/** Return why a function would refuse the arguments of a call. */
+export function refusalOf(call: PublishedCall, found: Pick<LoadedFunction, 'bind'>): string | undefined {
   const attempt = attempted(call, (args, kwargs) => found.bind(args, kwargs, {}))
   return 'refusal' in attempt ? attempt.refusal : undefined
 }

@@ -1,6 +1,6 @@
+import { hasType } from '../../author/has-type.ts'
 import type { JsonSchema, Params } from '../../author/params.ts'
 import { demandOf, typeDemand } from '../offer/demands.ts'
-import { hasType } from './coerce.ts'
 import { type Check, memberOfType, refusal } from './validate.ts'
 
 /**
@@ -31,6 +31,7 @@ function findWrong(value: unknown, schema: JsonSchema, path: readonly string[]):
   if (typeof type === 'string' && !hasType(value, { type })) return wrong(typeDemand([schema], value))
   if (Array.isArray(members) && members.every((member) => typeof member === 'string'))
     return (members as unknown[]).includes(value) ? undefined : wrong(demandOf('enum', members))
+  if (schema.const !== undefined && value !== schema.const) return wrong(demandOf('const', schema.const))
   const demand = rangeDemand(value, schema)
   return demand !== undefined ? wrong(demand) : findWrongInside(value, schema, path)
 }

@@ -1,16 +1,17 @@
 import type { Params } from '../../author/params.ts'
 import { coerce } from './coerce.ts'
+import { convertedValues } from './converted-values.ts'
 import { makeCheck } from './validate.ts'
 
 /**
- * Convert values by name to the declared types, and add defaults. Throws the error that `refuse` returns for the first
+ * Convert values by name to the declared types, and add defaults. Rejects with the error that `refuse` returns for the first
  * invalid one.
  */
-export function checkedValues(
+export async function checkedValues(
   given: Readonly<Record<string, unknown>>,
   params: Params,
   refuse: (name: string, wrong: string) => Error,
-): Record<string, unknown> {
+): Promise<Record<string, unknown>> {
   const values: Record<string, unknown> = {}
   for (const [name, param] of Object.entries(params)) {
     if (Object.hasOwn(given, name)) {
@@ -19,5 +20,5 @@ export function checkedValues(
       if (wrong !== undefined) throw refuse(name, wrong)
     } else if (param.default !== undefined) values[name] = structuredClone(param.default)
   }
-  return values
+  return convertedValues(values, params, refuse)
 }

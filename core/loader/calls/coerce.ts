@@ -1,3 +1,4 @@
+import { hasType } from '../../author/has-type.ts'
 import type { JsonSchema } from '../../author/params.ts'
 import { isRecord } from '../../base/record.ts'
 import { floatText } from '../../dialect/float-text.ts'
@@ -60,6 +61,7 @@ function partsOf(text: string): Part[] | undefined {
 function coercePlain(value: unknown, schema: JsonSchema): unknown {
   switch (schema.type) {
     case 'string':
+      if (value instanceof Uint8Array && schema.contentEncoding === 'base64') return base64(value)
       return Array.isArray(schema.enum) ? toMember(value, schema.enum) : toText(value)
     case 'number':
       return toNumber(value)
@@ -87,20 +89,8 @@ function coerceToAny(value: unknown, members: readonly JsonSchema[]): unknown {
   return own ? coerce(value, own) : plain
 }
 
-/** Whether the value has the declared type. Of further constraints only `enum` is checked. */
-export function hasType(value: unknown, schema: JsonSchema): boolean {
-  if (Array.isArray(schema.anyOf)) return schema.anyOf.some((member) => hasType(value, member as JsonSchema))
-  if (Array.isArray(schema.enum)) return schema.enum.includes(value)
-  if (schema.type === 'integer') return Number.isSafeInteger(value)
-  if (schema.type === 'number') return Number.isFinite(value)
-  if (schema.type === 'array')
-    return Array.isArray(value) && value.every((v) => hasType(v, (schema.items ?? {}) as JsonSchema))
-  if (schema.type === 'object') return isRecord(value) && hasMembers(value, schema.additionalProperties)
-  return schema.type === undefined || typeof value === schema.type
-}
-
-const hasMembers = (value: object, schema: unknown) =>
-  typeof schema !== 'object' || Object.values(value).every((member) => hasType(member, schema as JsonSchema))
+const base64 = ({ buffer, byteOffset, length }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, length).toString('base64')
 
 function toText(value: unknown): unknown {
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')

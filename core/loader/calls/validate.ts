@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module'
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
+import { hasType } from '../../author/has-type.ts'
 import type { JsonSchema, Params } from '../../author/params.ts'
+import { messageOf } from '../../base/errors.ts'
 import { demandOf, shownValue, typeDemand } from '../offer/demands.ts'
-import { hasType } from './coerce.ts'
 
 /** Checks coerced values by parameter name, and returns a sentence about the first invalid one. */
 export type Check = (values: Readonly<Record<string, unknown>>) => string | undefined
@@ -45,6 +46,18 @@ function hasTypeAndRange(value: unknown, schema: JsonSchema): boolean {
 function compile(properties: Record<string, JsonSchema>): ValidateFunction {
   ajv ??= loadAjv()
   return ajv.compile({ type: 'object', properties: exactly(properties) })
+}
+
+/** Return why a schema is not valid; undefined if it is. */
+export function whyInvalidSchema(schema: JsonSchema): string | undefined {
+  ajv ??= loadAjv()
+  try {
+    if (!ajv.validateSchema(schema)) return ajv.errorsText(ajv.errors, { dataVar: 'schema' })
+    if (!isSimple(schema)) compile({ value: schema }) // it may refer to others, which takes time to find out
+    return undefined
+  } catch (error) {
+    return messageOf(error)
+  }
 }
 
 /** Return the schemas with `exactInteger` added: an integer must be one that a number represents exactly. */

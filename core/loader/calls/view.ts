@@ -1,9 +1,11 @@
-import type { LoaderView } from '../../author/context.ts'
+import type { Explanation, LoaderView } from '../../author/context.ts'
 import type { Params } from '../../author/params.ts'
 import { fnmatch } from '../../dialect/fnmatch.ts'
+import { warningsIn } from '../check/warnings.ts'
 import type { ExtensionFiles } from '../describe/extension-files.ts'
+import { functionHelp, type Signature } from '../describe/function-help.ts'
 import type { SourceFile } from '../files/index-files.ts'
-import { argspecOf } from '../functions.ts'
+import { argspecOf, type LoadedFunction, plainParams } from '../functions.ts'
 import type { Loader } from '../loader.ts'
 import { splitName } from '../names.ts'
 import { explain } from '../offer/why.ts'
@@ -11,7 +13,7 @@ import { schemaOf } from './schema.ts'
 
 /** Make the view of a loader for `sys.*` and help. */
 export function makeView(
-  loader: Pick<Loader, 'get' | 'reload'> & { rescan(): Promise<boolean> },
+  loader: Pick<Loader, 'get' | 'reload' | 'check'> & { rescan(): Promise<boolean> },
   catalog: ExtensionFiles,
   of: LoaderView['of'],
 ): LoaderView {
@@ -24,6 +26,8 @@ export function makeView(
     modules: async (pattern) => matching(Object.keys(await providers(await fresh())), pattern),
     functions: async (pattern) => matching(await functionNames(await fresh()), pattern),
     doc: (name) => findDoc(catalog, name),
+    help: async (name) =>
+      functionHelp(await findDoc(catalog, name), await signatureOf(loader, catalog, name)),
     argspec: async (name) => {
       const params = await paramsOf(loader, catalog, name)
       return params && argspecOf(params)
@@ -36,10 +40,22 @@ export function makeView(
     failures: async () => failures(await fresh()),
     broken: async () => broken(await fresh()),
     providers: async () => providers(await fresh()),
-    why: async (name) => explain(await fresh(), name),
+    why: async (name) => explained(loader, await fresh(), name),
     has: async (name) => (await loader.get(name)) !== undefined,
     of,
   }
+}
+
+/** Explain a name, with the warnings about the user's file that provides it; what is wrong with others is why they do not. */
+async function explained(
+  loader: Pick<Loader, 'check'>,
+  catalog: ExtensionFiles,
+  name: string,
+): Promise<Explanation> {
+  const explanation = await explain(catalog, name)
+  const file = (await catalog.files()).find(({ path }) => path === explanation.provided_by)
+  const warnings = file && !file.builtIn ? warningsIn(await loader.check([file.path])) : []
+  return { ...explanation, ...(warnings.length > 0 && { warnings }) }
 }
 
 function matching(names: Iterable<string>, pattern: string | undefined): string[] {
@@ -73,20 +89,32 @@ async function functionNames(catalog: ExtensionFiles): Promise<string[]> {
   return found
 }
 
-/** Return the parameters of a function, for a built-in file without importing it. */
-export async function paramsOf(
+/** What a function takes and returns, as it declares it. */
+type Declared = Pick<LoadedFunction, 'params' | 'returns'>
+
+/** Return what a function declares, for a built-in file without importing it. */
+async function declaredBy(
   loader: Pick<Loader, 'get'>,
   catalog: ExtensionFiles,
   name: string,
-): Promise<Params | undefined> {
+): Promise<Declared | undefined> {
   const [module, own] = splitName(name)
   if (own === undefined || !catalog.allows(module)) return undefined
   for await (const file of catalog.candidates(module)) {
     if (!(await catalog.functions(file)).includes(own)) continue
-    const known = catalog.params(file)?.[own]
-    return known ?? (await loader.get(name))?.params
+    const params = catalog.params(file)?.[own]
+    return params ? { params, returns: catalog.returns(file)?.[own] } : loader.get(name)
   }
-  return (await loader.get(name))?.params
+  return loader.get(name)
+}
+
+/** Return the parameters of a function, for a built-in file without importing it. */
+export const paramsOf = async (...of: Parameters<typeof declaredBy>): Promise<Params | undefined> =>
+  (await declaredBy(...of))?.params
+
+async function signatureOf(...of: Parameters<typeof declaredBy>): Promise<Signature | undefined> {
+  const declared = await declaredBy(...of)
+  return declared && { ...declared, params: declared.params === plainParams ? null : declared.params }
 }
 
 /** Return the comment of a function, or the one at the beginning of a module's file. */

@@ -1,5 +1,5 @@
 import type { LoaderView } from '../../author/context.ts'
-import type { Param, Params } from '../../author/params.ts'
+import type { JsonSchema, Param, Params } from '../../author/params.ts'
 import { paramsOf } from '../calls/view.ts'
 import { type LoadedFunction, plainParams } from '../functions.ts'
 import { splitName } from '../names.ts'
@@ -14,12 +14,14 @@ export interface Catalogue {
   readonly unreadable?: ReadonlySet<string>
   /** Parameters by the name users call; null where they are unknown. */
   readonly functions: Readonly<Record<string, Params | null>>
+  /** The schemas of the results that functions of users' files declare, by the names of the functions. */
+  readonly returns?: Readonly<Record<string, JsonSchema>>
   /** Messages for modules that exist but offer nothing, by name, with {@link ANY_FUNCTION} in place of the function's name. */
   readonly missing: Readonly<Record<string, string>>
 }
 
 /** A catalogue as its host reports it. `false` stands for parameters that were not read, and may be secret. */
-export interface Description extends Pick<Catalogue, 'missing'> {
+export interface Description extends Pick<Catalogue, 'missing' | 'returns'> {
   readonly functions: Readonly<Record<string, Params | null | false>>
 }
 
@@ -37,15 +39,33 @@ export async function describe({ catalog, view, get }: Described): Promise<Descr
   for (const file of await catalog.files())
     if (file.excluded === undefined && !catalog.params(file)) await catalog.load(file)
   const functions = new Map<string, Params | null>()
+  const returns = new Map<string, JsonSchema>()
   for (const name of await view.functions()) {
     const params = await paramsOf({ get }, catalog, name)
-    if (params) functions.set(name, paramsAsJson(params))
+    if (!params) continue
+    functions.set(name, paramsAsJson(params))
+    if (await isOfUser(catalog, name)) {
+      const declared = (await get(name))?.returns
+      if (declared) returns.set(name, jsonParam(declared).schema)
+    }
   }
   const offered = new Set(Array.from(functions.keys(), (name) => splitName(name)[0]))
   const missing = new Map<string, string>()
   for (const name of await knownNames(catalog))
     if (!offered.has(name)) missing.set(name, await whyMissing(catalog, `${name}.${ANY_FUNCTION}`))
-  return { functions: Object.fromEntries(functions), missing: Object.fromEntries(missing) }
+  return {
+    functions: Object.fromEntries(functions),
+    ...(returns.size > 0 && { returns: Object.fromEntries(returns) }),
+    missing: Object.fromEntries(missing),
+  }
+}
+
+/** Whether a file of the user provides a function; it is loaded already. */
+async function isOfUser(catalog: ExtensionFiles, name: string): Promise<boolean> {
+  const [module, own = ''] = splitName(name)
+  for await (const file of catalog.candidates(module))
+    if ((await catalog.functions(file)).includes(own)) return !file.builtIn
+  return false
 }
 
 async function knownNames(catalog: ExtensionFiles): Promise<Set<string>> {

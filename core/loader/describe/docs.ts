@@ -24,7 +24,8 @@ export function docsOf(source: string): FileDocs {
   return { module: first === undefined ? undefined : render(first), functions }
 }
 
-function declarationOf(source: string, local: string): number {
+/** Return the position where a name is declared at the top level; -1 if it is not. */
+export function declarationOf(source: string, local: string): number {
   const name = local.replaceAll('$', '\\$')
   return source.search(
     new RegExp(`^(?:export\\s+)?(?:async\\s+)?(?:function\\s*\\*?|const|let|var)\\s+${name}\\b`, 'm'),

@@ -1,11 +1,10 @@
 import type { Log } from '../../author/context.ts'
-import type { Params } from '../../author/params.ts'
 import { isRecord } from '../../base/record.ts'
 import { stringsIn } from '../files/directories.ts'
 import { nextGeneration } from '../files/import-file.ts'
 import { indexFiles, type Listing, type SourceFile } from '../files/index-files.ts'
 import { type LoadedFile, type LoadSettings, loadFile } from '../files/load-file.ts'
-import { docsIn, factsAbout, manifestEntry } from '../files/manifest.ts'
+import { docsIn, factsAbout, type ManifestEntry, manifestEntry } from '../files/manifest.ts'
 import { overrideSentence } from '../files/overrides.ts'
 import { pythonFiles } from '../files/python-files.ts'
 import type { Kind } from '../kinds.ts'
@@ -40,7 +39,9 @@ export interface ExtensionFiles {
   load(file: SourceFile): Promise<LoadedFile>
   docs(file: SourceFile): Promise<FileDocs>
   /** Return the parameters of its functions; undefined if only importing shows them. */
-  params(file: SourceFile): Readonly<Record<string, Params>> | undefined
+  params(file: SourceFile): ManifestEntry['params'] | undefined
+  /** Return the results that its functions declare; undefined if only importing shows them. */
+  returns(file: SourceFile): ManifestEntry['returns'] | undefined
   /** Whether a name is in `whitelist_modules`, or that is not set. */
   allows(name: string): boolean
   /**
@@ -70,6 +71,10 @@ export function openExtensionFiles(
   const written = new Map<SourceFile, Promise<FileDocs>>()
   const loaded = new Map<SourceFile, Promise<LoadedFile>>()
   const loading = new Set<SourceFile>()
+  /** Names of the files whose text shows them. */
+  const named = new Map<SourceFile, readonly string[]>()
+  /** The files in the order in which they are asked for a name. */
+  const ordered = new Map<string, Promise<readonly SourceFile[]>>()
 
   const whitelist = kind.whitelistKey === undefined ? [] : stringsIn(config[kind.whitelistKey])
   const providers = Object.entries(isRecord(config.providers) ? config.providers : {})
@@ -95,6 +100,7 @@ export function openExtensionFiles(
       return entry ? docsIn(entry) : readDocs(file.path)
     })
   const params = (file: SourceFile) => manifestEntry(kind, file)?.params
+  const returns = (file: SourceFile) => manifestEntry(kind, file)?.returns
   const load = (file: SourceFile) =>
     remember(loaded, file, async () => {
       loading.add(file)
@@ -109,7 +115,9 @@ export function openExtensionFiles(
     if (file.excluded !== undefined) return known ?? [file.name]
     const configured = provided(file)
     if (known === undefined || (gated && configured.length > 0)) return (await load(file)).names
-    return [...new Set([...known, ...configured])]
+    const own = [...new Set([...known, ...configured])]
+    named.set(file, own)
+    return own
   }
 
   const offered = async (file: SourceFile): Promise<boolean> => {
@@ -138,9 +146,12 @@ export function openExtensionFiles(
     return !chosen && own?.builtIn === true && own.excluded === undefined && allows(name)
   }
 
+  const inOrder = (name: string) =>
+    remember(ordered, name, async () => (await files()).toSorted((a, b) => rank(a, name) - rank(b, name)))
+
   async function* candidates(name: string): AsyncGenerator<SourceFile> {
-    const ranked = (await files()).toSorted((a, b) => rank(a, name) - rank(b, name))
-    for (const file of ranked) if ((await names(file)).includes(name)) yield file
+    for (const file of await inOrder(name))
+      if ((named.get(file) ?? (await names(file))).includes(name)) yield file
   }
 
   /**
@@ -171,7 +182,8 @@ export function openExtensionFiles(
     const now = fresh.files.map((file) => known.get(`${file.path}\0${file.stamp}`) ?? file)
     if (now.length === before.length && now.every((file, index) => file === before[index])) return false
     const gone = before.filter((file) => !now.includes(file))
-    for (const file of gone) for (const map of [facts, written, loaded]) map.delete(file)
+    for (const file of gone) for (const map of [facts, written, loaded, named]) map.delete(file)
+    ordered.clear()
     if (gone.length > 0) nextGeneration()
     listing = Promise.resolve({ files: now, hidden: fresh.hidden })
     return true
@@ -180,9 +192,7 @@ export function openExtensionFiles(
   const reload = (): void => {
     nextGeneration()
     listing = undefined
-    facts.clear()
-    written.clear()
-    loaded.clear()
+    for (const map of [facts, written, loaded, named, ordered]) map.clear()
   }
 
   return {
@@ -196,6 +206,7 @@ export function openExtensionFiles(
     load,
     docs,
     params,
+    returns,
     allows,
     isBuiltIn,
     isLoading,

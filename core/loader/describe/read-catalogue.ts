@@ -22,9 +22,11 @@ export function readCatalogue(text: string): Catalogue | undefined {
   if (functions.length > MAX_NAMES || missing.length > MAX_NAMES) return undefined
   const read = functions.map(([name, params]) => [name, readParams(params)] as const)
   const unreadable = read.filter(([, params], index) => !params && functions[index]?.[1] !== null)
+  const returns = isRecord(given.returns) ? Object.entries(given.returns) : []
   return {
     ...(given.python === true && { python: true }),
     ...(unreadable.length > 0 && { unreadable: new Set(unreadable.map(([name]) => name)) }),
+    ...(returns.length > 0 && { returns: named(returns.filter(hasSchema)) }),
     functions: named(read),
     missing: named(missing.map(([name, reason]) => [name, readSentence(reason)])),
   }
@@ -84,6 +86,8 @@ function isUnion(members: unknown, depth: number, unions: number): boolean {
   if (!Array.isArray(members) || members.length > WIDEST_UNION || unions > DEEPEST_UNION) return false
   return members.every((member) => isSchema(member, depth + 1, unions))
 }
+
+const hasSchema = (entry: [string, unknown]): entry is [string, JsonSchema] => isSchema(entry[1])
 
 const isTexts = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => typeof item === 'string')

@@ -59,7 +59,7 @@ async function importsOf(from: string): Promise<Import[]> {
 }
 
 /** Find the file of an import; TypeScript may be imported by the name of its compiled file. */
-async function fileOf(named: string): Promise<string | undefined> {
+export async function fileOf(named: string): Promise<string | undefined> {
   const compiled = named.replace(/\.([cm]?)js$/, '.$1ts')
   for (const candidate of [named, compiled, `${named}.ts`, `${named}.js`, `${named}/index.ts`])
     if ((await stat(candidate).catch(() => undefined))?.isFile()) return candidate

@@ -8,6 +8,7 @@ import type { Kind } from '../kinds.ts'
 import { type Availability, askAvailability, type FileLoadFacts } from '../offer/virtual.ts'
 import { importFile, type Namespace } from './import-file.ts'
 import type { SourceFile } from './index-files.ts'
+import { orLastGood } from './last-good.ts'
 import { refusePlugin } from './refuse-plugin.ts'
 import { shareImports } from './shared-imports.ts'
 
@@ -15,6 +16,8 @@ import { shareImports } from './shared-imports.ts'
 export interface LoadedFile extends Availability {
   readonly functions: ReadonlyMap<string, Fn>
   readonly namespace: Namespace
+  /** Set if it does not finish loading: an import of it may never end. */
+  readonly blocks?: true
   /** Set if the time limit was exceeded: settles when the file has finished loading after all. */
   readonly late?: Promise<unknown>
 }
@@ -32,13 +35,14 @@ export interface LoadSettings {
 /** Import a file and read what it offers. Never rejects, and never takes longer than the limit. */
 export async function loadFile(file: SourceFile, settings: LoadSettings): Promise<LoadedFile> {
   const blocked = settings.blocked?.(file)
-  if (blocked !== undefined) return failed(file, blocked)
+  if (blocked !== undefined) return { ...failed(file, blocked), blocks: true }
   const seconds = settings.timeoutMs / 1000
   const reason = `${file.path}: did not finish loading within ${seconds} s; does it wait for something at its top level?`
   const work = importAndAsk(file, settings)
   if (!file.builtIn && settings.watch) reportUntilLoaded(file, work, settings.watch, settings.timeoutMs)
   try {
-    return (await endsWithin(work, settings.timeoutMs)) ? await work : { ...failed(file, reason), late: work }
+    if (await endsWithin(work, settings.timeoutMs)) return await work
+    return { ...failed(file, reason), blocks: true, late: work }
   } catch (error) {
     return failed(file, messageOf(error))
   }
@@ -64,9 +68,17 @@ function reportUntilLoaded(
 }
 
 async function importAndAsk(file: SourceFile, settings: LoadSettings): Promise<LoadedFile> {
-  const { kind, facts } = settings
-  if (!file.builtIn) await shareImports(facts.opts)
-  const namespace = await importFile(file)
+  if (file.builtIn) return ask(file, await importFile(file), settings)
+  await shareImports(settings.facts.opts)
+  return orLastGood(file.path, async (exports) => ask(file, exports ?? (await importFile(file)), settings))
+}
+
+/** Ask an imported file what it offers. */
+async function ask(
+  file: SourceFile,
+  namespace: Namespace,
+  { kind, facts }: LoadSettings,
+): Promise<LoadedFile> {
   const offer = await askAvailability(namespace, file.name, facts, file.path)
   const reason =
     (kind.shape === 'plugin' ? refusePlugin(namespace, kind) : undefined) ??

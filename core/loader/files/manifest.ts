@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Params } from '../../author/params.ts'
+import type { Param, Params } from '../../author/params.ts'
 import { codeRoot } from '../../process/own-package.ts'
 import { docsOf, type FileDocs } from '../describe/docs.ts'
 import { readSource, type SourceFacts, sourceFacts } from '../describe/read-source.ts'
@@ -23,6 +23,8 @@ export interface ManifestEntry extends SourceFacts {
   }
   /** Parameters of each function, by the name users call. */
   readonly params: Readonly<Record<string, Params>>
+  /** The results that functions declare. */
+  readonly returns: Readonly<Record<string, Param<unknown, 'value'>>>
 }
 type Manifest = Readonly<Record<string, ManifestEntry>>
 
@@ -80,5 +82,8 @@ async function describe(file: SourceFile, kind: Kind): Promise<ManifestEntry> {
     size: file.size,
     docs: { module: docs.module, functions: Object.fromEntries(docs.functions) },
     params: Object.fromEntries([...functions].map(([name, { params }]) => [name, params])),
+    returns: Object.fromEntries(
+      [...functions].flatMap(([name, { returns }]) => (returns ? [[name, returns]] : [])),
+    ),
   }
 }

@@ -1,17 +1,17 @@
 /** Requirements of schemas as ends of sentences: `must have at least 2 characters`. */
 import type { JsonSchema } from '../../author/params.ts'
+import { counted } from '../../base/sentence.ts'
 
 type Demand = (limit: unknown) => string
 
 const least =
   (noun: string): Demand =>
   (limit) =>
-    `must have at least ${count(limit, noun)}`
+    `must have at least ${counted(Number(limit), noun)}`
 const most =
   (noun: string): Demand =>
   (limit) =>
-    `must have at most ${count(limit, noun)}`
-const count = (limit: unknown, noun: string) => `${limit} ${noun}${limit === 1 ? '' : 's'}`
+    `must have at most ${counted(Number(limit), noun)}`
 
 const formats: Readonly<Record<string, string>> = {
   date: 'a date such as 2026-01-31',
@@ -40,6 +40,7 @@ const demands: Readonly<Record<string, Demand>> = {
   pattern: (pattern) => `must match the pattern ${pattern}`,
   format: (format) => `must be ${formats[String(format)] ?? format}`,
   enum: (words) => `must be ${oneOf(words as readonly unknown[])}`,
+  const: (only) => `must be ${shownValue(only)}`,
   required: (key) => `must have the key ${shownValue(key)}`,
   additionalProperties: (key) => `must not have the key ${shownValue(key)}`,
   exactInteger: () => `must be ${EXACT_INTEGER}`,
@@ -55,8 +56,12 @@ const EXACT_INTEGER = `an integer from ${Number.MIN_SAFE_INTEGER} to ${Number.MA
 /** Return the requirement of a type: `must be a number or an array`; for an enum its members are listed. */
 export function typeDemand(schemas: readonly JsonSchema[], value: unknown): string {
   const flat = schemas.flatMap(membersOf)
-  const words = flat.flatMap((schema) => (Array.isArray(schema.enum) ? schema.enum : []))
-  const types = flat.flatMap((schema) => (schema.enum === undefined ? typesOf(schema) : []))
+  const words = flat.flatMap(({ enum: list, const: only }) =>
+    Array.isArray(list) ? list : only === undefined ? [] : [only],
+  )
+  const types = flat.flatMap((schema) =>
+    schema.enum === undefined && schema.const === undefined ? typesOf(schema) : [],
+  )
   const named = [...new Set(types)].map((type) => article(type, value))
   const all = words.length > 0 ? [...named, oneOf(words)] : named
   return `must be ${all.length > 0 ? all.join(' or ') : 'one of the accepted forms'}`

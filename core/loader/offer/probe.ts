@@ -3,38 +3,48 @@ import type { Log } from '../../author/context.ts'
 import { deferred } from '../../base/deferred.ts'
 import { Child } from '../../process/child.ts'
 import { processEntry } from '../../process/process-entry.ts'
+import type { Finding } from '../check/rules.ts'
 import { indexFiles } from '../files/index-files.ts'
 import { fileKey, type LoadingFile, LoadWatch } from '../files/load-watch.ts'
 import { type Kind, type KindName, kinds } from '../kinds.ts'
 import { LOAD_MS, type Loader, type LoaderSettings, openLoader } from '../loader.ts'
 
-type ProbeSettings = Pick<LoaderSettings, 'config' | 'grains' | 'log' | 'timeoutMs'>
+interface ProbeSettings extends Pick<LoaderSettings, 'config' | 'grains' | 'log' | 'timeoutMs'> {
+  /** Files that are checked, too. */
+  readonly checked?: readonly string[]
+}
 
-/** Request to the child process: load the files of these directories, except those that are known to block it. */
+/**
+ * Request to the child process: load these files, and those of directories, except those that are known to block it; then check some
+ * of them.
+ */
 export interface ProbeRequest {
   readonly type: 'probe'
   readonly kind: KindName
-  readonly folders: readonly string[]
+  readonly places: readonly string[]
+  readonly checked: readonly string[]
   readonly config: Readonly<Record<string, unknown>>
   readonly grains: Readonly<Record<string, unknown>>
   readonly timeoutMs: number
   readonly blocked: ReadonlyMap<string, string>
 }
 
-export type FromProbe = LoadingFile | { readonly type: 'done'; readonly broken: ReadonlyMap<string, string> }
-
-export interface Probed {
+/** What became of the files that do not block the process. */
+interface Tried {
   /** Path → reason, for files that cannot be loaded. */
   readonly broken: ReadonlyMap<string, string>
+  readonly findings: readonly Finding[]
+}
+
+export type FromProbe = LoadingFile | ({ readonly type: 'done' } & Tried)
+
+export interface Probed extends Tried {
   /** {@link fileKey} → reason, for files that block or end the process that loads them. */
   readonly blocked: ReadonlyMap<string, string>
 }
 
 /** The end of one attempt: all files were tried, one file blocked or ended the process, or the cause is unknown. */
-type End =
-  | { readonly broken: ReadonlyMap<string, string> }
-  | { readonly key: string; readonly reason: string }
-  | { readonly unknown: string }
+type End = Tried | { readonly key: string; readonly reason: string } | { readonly unknown: string }
 
 const entry = processEntry('loader/offer/probe-process')
 
@@ -49,24 +59,24 @@ export async function openGuardedLoader(kind: KindName, settings: LoaderSettings
 }
 
 /**
- * Load the files of some directories in a child process. After a file that blocks or ends it, a new one continues
+ * Load some files, or those of directories, in a child process. After a file that blocks or ends it, a new one continues
  * without that file.
  */
 export async function probeFiles(
   kind: KindName,
-  folders: readonly string[],
-  { config, grains = {}, log, timeoutMs = LOAD_MS }: ProbeSettings,
+  places: readonly string[],
+  { config, grains = {}, log, timeoutMs = LOAD_MS, checked = [] }: ProbeSettings,
 ): Promise<Probed> {
   const blocked = new Map<string, string>()
   for (;;) {
     const end = await attempt(
-      { type: 'probe', kind, folders, config: { ...config }, grains, timeoutMs, blocked },
+      { type: 'probe', kind, places, checked, config: { ...config }, grains, timeoutMs, blocked },
       log,
     )
-    if ('broken' in end) return { broken: end.broken, blocked }
+    if ('broken' in end) return { broken: end.broken, findings: end.findings, blocked }
     if ('unknown' in end) {
-      log.error(`Cannot check whether the ${kind} in ${folders.join(', ')} can be loaded: ${end.unknown}`)
-      return { broken: new Map(), blocked }
+      log.error(`Cannot check whether the ${kind} in ${places.join(', ')} can be loaded: ${end.unknown}`)
+      return { broken: new Map(), findings: [], blocked }
     }
     blocked.set(end.key, end.reason)
   }

@@ -68,7 +68,8 @@ function verdict(answer: unknown): Pick<Availability, 'refusal'> {
   }
 }
 
-function namesOf(namespace: Namespace, name: string): string[] {
+/** Return the names that users have for a file: those it exports, or its own. */
+export function namesOf(namespace: Namespace, name: string): string[] {
   const own = typeof namespace.virtualName === 'string' ? namespace.virtualName : name
   const aliases = Array.isArray(namespace.virtualAliases) ? namespace.virtualAliases : []
   return [own, ...aliases.filter((alias): alias is string => typeof alias === 'string')]

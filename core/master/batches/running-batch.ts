@@ -1,4 +1,5 @@
 import { isRecord } from '../../base/record.ts'
+import { arePythonGrains } from '../../cache/minion-data.ts'
 import { tags } from '../../events/index.ts'
 import { mayFail, minionsAtOnce } from '../../jobs/batch-size.ts'
 import { BatchWindow } from '../../jobs/batch-window.ts'
@@ -210,7 +211,7 @@ export class RunningBatch {
   /** Whether a minion keeps accepted jids on disk, as those of salt-ts do; Python Salt keeps some of them, in memory. */
   #remembers(id: string): boolean {
     const grains = this.#context.minions.grains(id)
-    return grains !== undefined && grains.pythonversion === undefined
+    return grains !== undefined && !arePythonGrains(grains)
   }
 
   /** Publish waves again under the same jid: a minion that has run the job, or runs it, ignores it. */

@@ -1,4 +1,5 @@
 import { connectedIds } from '../../cache/connected.ts'
+import { arePythonGrains } from '../../cache/minion-data.ts'
 import type { DeliveryTerms } from '../../jobs/deliveries.ts'
 import { MAX_DELIVER_SECONDS } from '../../wire/publish-request.ts'
 import type { WorkerContext } from '../worker/context.ts'
@@ -47,6 +48,6 @@ function isPython(
   present: ReadonlySet<string>,
 ): boolean {
   const grains = minions.glance('grains', id)
-  if (grains) return grains.pythonversion !== undefined
+  if (grains) return arePythonGrains(grains)
   return starts.of(id).length === 0 && (present.has(id) || config.minimum_auth_version < 3)
 }

@@ -1,4 +1,5 @@
 import { maskSecretWords } from '../../base/secret-words.ts'
+import { arePythonGrains } from '../../cache/minion-data.ts'
 import { callsOf, type PredictedCall, predictCall, suggestName } from '../../loader/calls/check-call.ts'
 import { readSentence } from '../../loader/describe/read-catalogue.ts'
 import { type Catalogue, maskArguments } from '../../loader/index.ts'
@@ -90,7 +91,7 @@ const MAX_MINIONS = 100
 function isOfOurs({ minions }: Pick<WorkerContext, 'minions'>, offer: OfferedCatalogue): boolean {
   if (offer.catalogue) return !offer.catalogue.python
   const grains = offer.minions.slice(0, MAX_MINIONS).map((id) => minions.grains(id))
-  return grains.some((known) => known !== undefined && known.pythonversion === undefined)
+  return grains.some((known) => known !== undefined && !arePythonGrains(known))
 }
 
 function withHint(call: ReturnType<typeof callsOf>[number], catalogue: Catalogue) {

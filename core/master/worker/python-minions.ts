@@ -1,4 +1,5 @@
 import { connections } from '../../cache/connected.ts'
+import { arePythonGrains } from '../../cache/minion-data.ts'
 import { catalogueOfArgspecs } from '../../loader/describe/python-catalogue.ts'
 import { readCatalogue } from '../../loader/describe/read-catalogue.ts'
 import { argspecRequestId, catalogueHash, isArgspecReturn } from '../../wire/catalogue.ts'
@@ -46,7 +47,7 @@ function isRecent({ catalogues }: AskContext, id: string, now: number): boolean 
 /** Whether the minion may run Python Salt. Grains of minions of protocol 2 are not stored, as their requests prove no identity. */
 function mayBePython({ minions }: AskContext, id: string): boolean {
   const grains = minions.grains(id)
-  return grains === undefined || grains.pythonversion !== undefined
+  return grains === undefined || arePythonGrains(grains)
 }
 
 /** Process a return that answers our `sys.argspec`, which is not a user's job; false for all other returns. */

@@ -199,6 +199,6 @@ async function explain(
 async function withDocumentation(name: string, message: string, loader: Loader): Promise<string> {
   const prefix = `Passed invalid arguments to ${name}: `
   const text = message.startsWith('Passed invalid arguments') ? message : prefix + message
-  const doc = await loader.view.doc(name).catch(() => undefined)
-  return doc ? `${text}\n\n${doc}` : text
+  const help = await loader.view.help(name).catch(() => undefined)
+  return help ? `${text}\n\n${help}` : text
 }

@@ -13,7 +13,7 @@ import { type ProcEntry, type ProcTable, stopFunctionOf } from './proc-table.ts'
 export interface OrphanSettings {
   readonly id: string
   readonly procs: Pick<ProcTable, 'remove'>
-  readonly spool: Pick<ReturnSpool, 'pending'>
+  readonly spool: Pick<ReturnSpool, 'pending' | 'refresh'>
   readonly seen: Pick<SeenJobs, 'isSettled'>
   readonly log: Log
   readonly closing: AbortSignal
@@ -64,6 +64,7 @@ async function follow(orphan: ProcEntry, settings: OrphanSettings): Promise<void
     if (closing.aborted) return // left to the next run of the minion
     await delay(POLL_MS)
   }
+  spool.refresh() // its process has added the return before it ended
   const entry = spool.pending().find(({ jid }) => jid === job.jid)
   if (!entry && !seen.isSettled(job.jid)) return persist(orphan, failedReturn(job, id, lost(job.jid)))
   if (entry) deliver(entry) // at once: it may be under way, and must not be sent again when it is gone

@@ -75,6 +75,8 @@ export class Masters {
   notice(notice: PublisherNotice | undefined): void {
     if (notice?.state === 'up') {
       this.#isIntroduced = false
+      // It may publish a job before it has heard a hello, and is to get the return.
+      if (notice.name !== undefined) this.#settings.roster.announce(notice.name)
       this.#helloWithin(Math.random() * this.#firstWait)
     } else if (notice && this.#present.delete(notice.publisher)) {
       this.#answered.delete(notice.publisher)
@@ -117,7 +119,8 @@ export class Masters {
     clearTimeout(this.#judging)
     this.#before = new Set(this.#present.keys())
     this.#answered = new Map()
-    this.#judging = setTimeout(() => this.#judge(), ANSWER_MS)
+    const { announced } = this.#settings.roster
+    this.#judging = setTimeout(() => this.#judge(announced), ANSWER_MS)
     void this.#send()
   }
 
@@ -162,10 +165,11 @@ export class Masters {
     this.#settings.roster.set([...names].filter((name) => name !== undefined))
   }
 
-  /** Decide after a hello who is there. */
-  #judge(): void {
+  /** Decide after a hello who is there; `announced` are the masters that had said before it that they start. */
+  #judge(announced: readonly string[]): void {
     const isAnyLeft = [...this.#before].some((publisher) => this.#answered.has(publisher))
     this.#present = new Map(this.#answered)
+    this.#settings.roster.forgetAnnounced(announced)
     this.#note()
     if (this.#present.size === 0) this.#noMaster()
     else if (this.#before.size > 0 && !isAnyLeft) {

@@ -1,8 +1,13 @@
+/** Masters that start at once, at most. Strangers can say so as well. */
+const MAX_ANNOUNCED = 64
+
 /** The names of the masters that answer hellos, as a subscriber of this process knows them; none before it knows any. */
 export class Roster {
   readonly #listeners = new Set<(gone: ReadonlySet<string>) => void>()
   readonly #newcomers = new Set<() => void>()
   #names: readonly string[] = []
+  /** Masters that have said they start, until a hello shows who is there. */
+  readonly #announced = new Set<string>()
 
   get names(): readonly string[] {
     return this.#names
@@ -19,7 +24,22 @@ export class Roster {
 
   /** Note that a master is not there. */
   remove(name: string): void {
+    this.#announced.delete(name)
     this.set(this.#names.filter((each) => each !== name))
+  }
+
+  /** Note that a master starts: requests can go to it before it has answered a hello. */
+  announce(name: string): void {
+    if (this.#announced.size < MAX_ANNOUNCED) this.#announced.add(name)
+  }
+
+  get announced(): readonly string[] {
+    return [...this.#announced]
+  }
+
+  /** Forget that these masters have said they start: a hello since then has shown who is there. */
+  forgetAnnounced(names: readonly string[]): void {
+    for (const name of names) this.#announced.delete(name)
   }
 
   /** Add a listener for the moments at which there is one more. Returns a function that removes it. */
@@ -38,7 +58,7 @@ export class Roster {
   choose(wanted?: string): string | undefined {
     const names = this.#names
     if (names.length === 0) return wanted
-    if (wanted !== undefined && names.includes(wanted)) return wanted
+    if (wanted !== undefined && (names.includes(wanted) || this.#announced.has(wanted))) return wanted
     return names[Math.floor(Math.random() * names.length)]
   }
 }

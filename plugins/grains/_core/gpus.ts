@@ -1,7 +1,6 @@
 /** The graphics processors and accelerators on the PCI bus. */
-import { grains } from 'salt-ts'
-import { lineOf, namesIn, textOf } from '../_facts/files.ts'
-import { gather } from '../_facts/gather.ts'
+import type { Source } from '../_facts/gather.ts'
+import type { Host } from '../_facts/host.ts'
 
 export interface PciDevice {
   /** Six hex digits: class, subclass, interface. */
@@ -23,31 +22,29 @@ const VENDORS = ['nvidia', 'amd', 'ati', 'intel', 'cirrus logic', 'vmware', 'mat
 const DEVICES = '/sys/bus/pci/devices'
 const NAMES = ['/usr/share/misc/pci.ids', '/usr/share/hwdata/pci.ids', '/usr/share/pci.ids']
 
-export default grains({
-  collect: ({ log, opts }) =>
-    gather(log, {
-      'graphics processors': async () => {
-        if (opts.enable_gpu_grains === false || opts.enable_lspci === false) return {}
-        const found = (await pciDevices()).filter(isGpu)
-        const gpus = named(found, found.length > 0 ? await pciNames() : '')
-        return { num_gpus: gpus.length, gpus }
-      },
-    }),
+const source: Source = (host, { opts }) => ({
+  'graphics processors': async () => {
+    if (opts.enable_gpu_grains === false || opts.enable_lspci === false) return { num_gpus: 0, gpus: [] }
+    const found = (await pciDevices(host)).filter(isGpu)
+    const gpus = named(found, found.length > 0 ? await pciNames(host) : '')
+    return { num_gpus: gpus.length, gpus }
+  },
 })
+export default source
 
-async function pciDevices(): Promise<PciDevice[]> {
+async function pciDevices(host: Host): Promise<PciDevice[]> {
   return Promise.all(
-    (await namesIn(DEVICES)).map(async (slot) => {
-      const read = async (fact: string) => (await lineOf(`${DEVICES}/${slot}/${fact}`))?.slice(2) ?? ''
+    (await host.names(DEVICES)).map(async (slot) => {
+      const read = async (fact: string) => (await host.line(`${DEVICES}/${slot}/${fact}`))?.slice(2) ?? ''
       const [kind, vendor, device] = await Promise.all(['class', 'vendor', 'device'].map(read))
       return { class: kind!, vendor: vendor!, device: device! }
     }),
   )
 }
 
-async function pciNames(): Promise<string> {
+async function pciNames(host: Host): Promise<string> {
   for (const path of NAMES) {
-    const text = await textOf(path)
+    const text = await host.text(path)
     if (text !== undefined) return text
   }
   return ''

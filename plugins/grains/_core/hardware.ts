@@ -1,9 +1,8 @@
-/** Grains of the hardware: processors, memory, firmware, disks. */
-import { readlink } from 'node:fs/promises'
+/** Grains of the hardware: processors, memory, firmware. */
 import os from 'node:os'
-import { grains } from 'salt-ts'
-import { exists, lineOf, namesIn, pairsIn, textOf } from '../_facts/files.ts'
-import { gather } from '../_facts/gather.ts'
+import type { Source } from '../_facts/gather.ts'
+import type { Host } from '../_facts/host.ts'
+import { pairsIn } from '../_facts/pairs.ts'
 
 const FIRMWARE: readonly (readonly [grain: string, file: string])[] = [
   ['biosversion', 'bios_version'],
@@ -16,32 +15,31 @@ const FIRMWARE: readonly (readonly [grain: string, file: string])[] = [
   ['uuid', 'product_uuid'],
 ]
 
-export default grains({
-  collect: ({ log }) =>
-    gather(log, {
-      processors: async () => ({
-        cpuarch: os.machine(),
-        ...processors((await textOf('/proc/cpuinfo')) ?? ''),
-      }),
-      memory: async () => memory((await textOf('/proc/meminfo')) ?? ''),
-      'the device tree': deviceTree,
-      firmware,
-      disks,
-      EFI: efi,
-    }),
+const hardware: Source = (host) => ({
+  processors: async () => ({
+    cpuarch: os.machine(),
+    ...processors((await host.text('/proc/cpuinfo')) ?? ''),
+  }),
+  memory: async () => memory((await host.text('/proc/meminfo')) ?? ''),
+  'the device tree': () => deviceTree(host),
+  'the firmware': () => firmware(host),
+  EFI: () => efi(host),
 })
+export default hardware
 
 /** Return number, model and flags of the processors, from /proc/cpuinfo of x86, ARM, POWER and S/390. */
 export function processors(cpuinfo: string): Record<string, unknown> {
-  const pairs = pairsIn(cpuinfo, ':')
-  const listed = cpuinfo.match(/^processor\s*:/gm)?.length ?? 0
-  const names = ['model name', 'cpu', 'Processor', 'vendor_id']
-  const flags = pairs.get('flags') ?? pairs.get('Features') ?? ''
-  return {
-    num_cpus: Number(/^# processors\s*:\s*(\d+)/m.exec(cpuinfo)?.[1] ?? listed),
-    cpu_model: names.map((name) => pairs.get(name)).find(Boolean) ?? 'Unknown',
-    cpu_flags: flags.split(' ').filter(Boolean),
+  const found = { num_cpus: 0, cpu_model: 'Unknown', cpu_flags: [] as string[] }
+  for (const line of cpuinfo.split('\n')) {
+    const [key = '', value] = line.split(':').map((part) => part.trim())
+    if (value === undefined) continue
+    if (key === 'processor') found.num_cpus += 1
+    else if (key === '# processors') found.num_cpus = Number(value)
+    else if (key === 'Processor') Object.assign(found, { cpu_model: value.split('-')[0], num_cpus: 1 })
+    else if (['vendor_id', 'model name', 'cpu'].includes(key)) found.cpu_model = value
+    else if (['flags', 'Features'].includes(key)) found.cpu_flags = value.split(/\s+/).filter(Boolean)
   }
+  return found
 }
 
 /** Return memory and swap in MiB. */
@@ -51,39 +49,34 @@ export function memory(meminfo: string): Record<string, number> {
   return { mem_total: mib('MemTotal'), swap_total: mib('SwapTotal') }
 }
 
-async function firmware(): Promise<Record<string, unknown>> {
-  const values = await Promise.all(FIRMWARE.map(([, file]) => lineOf(`/sys/class/dmi/id/${file}`)))
-  const found = FIRMWARE.map(([grain], index) => [grain, values[index]] as const)
+// A file that is there and empty, such as a serial number that nobody has set, is a grain without text, as in Salt.
+async function firmware(host: Host): Promise<Record<string, unknown>> {
+  const values = await Promise.all(FIRMWARE.map(([, file]) => host.text(`/sys/class/dmi/id/${file}`)))
+  const found = FIRMWARE.map(([grain], index) => [grain, values[index]?.trim()] as const)
   return Object.fromEntries(
     found.map(([grain, value]) => [grain, grain === 'uuid' ? value?.toLowerCase() : value]),
   )
 }
 
 // Boards without DMI have their model here, as `manufacturer,model`.
-async function deviceTree(): Promise<Record<string, unknown>> {
-  const at = '/proc/device-tree'
+async function deviceTree(host: Host): Promise<Record<string, unknown>> {
   const [model, serial, system] = await Promise.all(
-    ['model', 'serial-number', 'system-id'].map((name) => lineOf(`${at}/${name}`)),
+    ['model', 'serial-number', 'system-id'].map((name) => host.line(`/proc/device-tree/${name}`)),
   )
   const [, manufacturer, productname = model] = /^([^,]*),(.*)$/.exec(model ?? '') ?? []
   return { manufacturer, productname, serialnumber: serial ?? system }
 }
 
-async function disks(): Promise<Record<string, string[]>> {
-  const names = await namesIn('/sys/block')
-  const kinds = await Promise.all(names.map(kindOfDisk))
-  const of = (kind: string) => names.filter((_, index) => kinds[index] === kind)
-  return { disks: of('1'), ssds: of('0') }
-}
-
-async function kindOfDisk(name: string): Promise<string | undefined> {
-  const device = await readlink(`/sys/block/${name}`).catch(() => '')
-  return device.startsWith('../devices/virtual/') ? undefined : lineOf(`/sys/block/${name}/queue/rotational`)
-}
-
-async function efi(): Promise<Record<string, boolean>> {
-  const variables = '/sys/firmware/efi/efivars'
-  const name = (await namesIn(variables)).find((candidate) => candidate.startsWith('SecureBoot-'))
-  const state = name === undefined ? undefined : await textOf(`${variables}/${name}`)
-  return { efi: await exists('/sys/firmware/efi'), 'efi-secure-boot': state?.at(-1) === '\x01' }
+async function efi(host: Host): Promise<Record<string, boolean>> {
+  const found = await Promise.all(
+    ['/sys/firmware/efi/efivars', '/sys/firmware/efi/vars'].map(async (folder) => ({
+      exists: await host.exists(folder),
+      variables: (await host.names(folder))
+        .filter((name) => name.startsWith('SecureBoot-'))
+        .map((name) => `${folder}/${name}${folder.endsWith('/vars') ? '/data' : ''}`),
+    })),
+  )
+  const used = found.find(({ exists }) => exists)
+  const state = used?.variables.length === 1 ? await host.bytes(used.variables[0]!) : undefined
+  return { efi: used !== undefined, 'efi-secure-boot': state?.at(-1) === 1 }
 }

@@ -1,8 +1,8 @@
 /** Grains of the network: addresses, gateways and name servers. */
 import { BlockList, isIP } from 'node:net'
 import os from 'node:os'
-import { grains } from 'salt-ts'
-import { gather } from '../_facts/gather.ts'
+import type { Source } from '../_facts/gather.ts'
+import type { Host } from '../_facts/host.ts'
 import { gateways } from '../_net/gateway.ts'
 import { type Interface, interfaces } from '../_net/interfaces.ts'
 import { addressesOf, namesOf, qualify, readHosts } from '../_net/names.ts'
@@ -12,18 +12,16 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8)
 loopback.addAddress('::1', 'ipv6')
 
-export default grains({
-  collect: ({ log, opts }) =>
-    gather(log, {
-      interfaces: async () => addressGrains(await interfaces()),
-      gateways,
-      'name servers': async () => ({ dns: await readResolv() }),
-      'the name of the host': nameGrains,
-      'names of the addresses': async () => ({
-        fqdns: await reverseNames(opts.enable_fqdns_grains !== false),
-      }),
-    }),
+const source: Source = (host, { opts }) => ({
+  interfaces: async () => addressGrains(await interfaces(host)),
+  gateways: () => gateways(host),
+  'name servers': async () => ({ dns: await readResolv(host) }),
+  'the name of the host': () => nameGrains(host),
+  'names of the addresses': async () => ({
+    fqdns: opts.enable_fqdns_grains === false ? [] : await reverseNames(host),
+  }),
 })
+export default source
 
 /** Return the addresses by interface, and all addresses in numeric order. */
 export function addressGrains(all: readonly Interface[]): Record<string, unknown> {
@@ -41,20 +39,31 @@ export function addressGrains(all: readonly Interface[]): Record<string, unknown
   }
 }
 
-async function nameGrains(): Promise<Record<string, unknown>> {
-  const [hosts, resolv] = await Promise.all([readHosts(), readResolv()])
+async function nameGrains(host: Host): Promise<Record<string, unknown>> {
+  const [hosts, resolv] = await Promise.all([readHosts(host), readResolv(host)])
   const hostname = os.hostname()
   const domains = [...(resolv?.search ?? []), ...(resolv?.domain ? [resolv.domain] : [])]
   const fqdn = await qualify(hostname, hosts, domains)
-  const { ipv4, ipv6 } = await addressesOf(fqdn, hosts)
+  const found = await addressesOf(fqdn, hosts)
+  const isFound = found.ipv4.length + found.ipv6.length > 0
+  const { ipv4, ipv6 } = isFound || fqdn !== hostname ? found : await ownAddresses(host)
   const at = fqdn.indexOf('.')
-  const [host, domain] = at < 0 ? [fqdn, ''] : [fqdn.slice(0, at), fqdn.slice(at + 1)]
-  return { localhost: hostname, fqdn, host, domain, fqdn_ip4: ipv4, fqdn_ip6: ipv6 }
+  const [name, domain] = at < 0 ? [fqdn, ''] : [fqdn.slice(0, at), fqdn.slice(at + 1)]
+  return { localhost: hostname, fqdn, host: name, domain, fqdn_ip4: ipv4, fqdn_ip6: ipv6 }
 }
 
-async function reverseNames(wanted: boolean): Promise<string[]> {
-  if (!wanted) return []
-  const [all, hosts] = await Promise.all([interfaces(), readHosts()])
+/** Return what `nss-myhostname` answers for the name of this host: all its addresses. Without that plugin, nothing is found. */
+async function ownAddresses(host: Host): Promise<{ ipv4: string[]; ipv6: string[] }> {
+  if (!/^hosts:.*\bmyhostname\b/m.test((await host.text('/etc/nsswitch.conf')) ?? ''))
+    return { ipv4: [], ipv6: [] }
+  const all = await interfaces(host)
+  const others = (addresses: readonly string[]) => addresses.filter((address) => !isLoopback(address))
+  const ipv4 = others(all.flatMap((one) => one.ipv4))
+  return { ipv4: ipv4.length > 0 ? ipv4 : ['127.0.0.2'], ipv6: others(all.flatMap((one) => one.ipv6)) }
+}
+
+async function reverseNames(host: Host): Promise<string[]> {
+  const [all, hosts] = await Promise.all([interfaces(host), readHosts(host)])
   const addresses = all.flatMap(({ ipv4, ipv6 }) => [...ipv4, ...ipv6])
   return namesOf(
     addresses.filter((address) => !isLoopback(address)),

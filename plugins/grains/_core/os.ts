@@ -1,8 +1,7 @@
 /** Grains of the operating system: kernel, distribution, init. */
 import os from 'node:os'
-import { grains } from 'salt-ts'
-import { lineOf, textOf } from '../_facts/files.ts'
-import { gather } from '../_facts/gather.ts'
+import type { Source } from '../_facts/gather.ts'
+import type { Host } from '../_facts/host.ts'
 import { distribution, readReleaseFiles } from '../_os/distribution.ts'
 import { initSystem, systemd } from '../_os/init.ts'
 
@@ -14,25 +13,27 @@ const DEBIAN_ARCH: Readonly<Record<string, string>> = {
   mipsel: 'mipsel',
 }
 
-export default grains({
-  collect: ({ log }) =>
-    gather(log, {
-      'the kernel': () => ({
-        kernel: os.type(),
-        kernelrelease: os.release(),
-        kernelversion: os.version(),
-        nodename: os.hostname(),
-        ps: 'ps -efHww',
-      }),
-      'kernel parameters': async () => ({ kernelparams: kernelParameters(await textOf('/proc/cmdline')) }),
-      'the distribution': async () => {
-        const found = distribution(await readReleaseFiles())
-        return { ...found, osarch: await packageArchitecture(found.os_family) }
-      },
-      'the init system': async () => ({ init: await initSystem() }),
-      systemd: async () => ({ systemd: await systemd() }),
-    }),
+const source: Source = (host) => ({
+  'the kernel': () => ({
+    kernel: os.type(),
+    kernelrelease: os.release(),
+    kernelversion: os.version(),
+    nodename: os.hostname(),
+    ps: 'ps -efHww',
+  }),
+  'kernel parameters': async () => ({ kernelparams: kernelParameters(await host.text('/proc/cmdline')) }),
+  'the distribution': async () => {
+    const found = distribution(await readReleaseFiles(host))
+    return { ...found, osarch: await packageArchitecture(host, found.os_family) }
+  },
+  'the init system': async () => ({ init: await initSystem(host) }),
+  systemd: async () => ({ systemd: await systemd(host) }),
+  SELinux: async () => ({ selinux: await selinux(host) }),
+  'transactional updates': async () => ({
+    transactional: (await host.program('transactional-update')) !== undefined,
+  }),
 })
+export default source
 
 /** Return the kernel's command line as pairs; null for a parameter without a value. */
 export function kernelParameters(line: string | undefined): [string, string | null][] | undefined {
@@ -44,8 +45,17 @@ export function kernelParameters(line: string | undefined): [string, string | nu
 }
 
 // The package manager's name of the architecture: dpkg has amd64 where rpm and the kernel have x86_64.
-async function packageArchitecture(family: unknown): Promise<string> {
+async function packageArchitecture(host: Host, family: unknown): Promise<string> {
   if (family !== 'Debian') return os.machine()
-  const first = (await lineOf('/var/lib/dpkg/arch'))?.split('\n')[0]
+  const first = (await host.line('/var/lib/dpkg/arch'))?.split('\n')[0]
   return first ?? DEBIAN_ARCH[process.arch] ?? process.arch
+}
+
+// The kernel knows what selinuxenabled and getenforce print. Without these programs, Salt has no such grain.
+async function selinux(host: Host): Promise<Record<string, unknown> | undefined> {
+  if ((await host.program('selinuxenabled')) === undefined) return undefined
+  const state = await host.line('/sys/fs/selinux/enforce')
+  const enabled = state !== undefined
+  if ((await host.program('getenforce')) === undefined) return { enabled }
+  return { enabled, enforced: enabled ? (state === '1' ? 'Enforcing' : 'Permissive') : 'Disabled' }
 }

@@ -4,34 +4,52 @@ import { createRequire } from 'node:module'
 import os from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Context, grains } from 'salt-ts'
-import { lineOf, textOf } from '../_facts/files.ts'
-import { gather } from '../_facts/gather.ts'
+import type { Context } from 'salt-ts'
+import type { Source } from '../_facts/gather.ts'
+import { Host } from '../_facts/host.ts'
 import { timeZone } from '../_facts/timezone.ts'
 
 const require = createRequire(import.meta.url)
 
-export default grains({
-  collect: ({ log, opts }) =>
-    gather(log, {
-      'the minion': () => ({ id: opts.id ?? '', master: opts.master ?? '', server_id: serverId(opts) }),
-      'the version': version,
-      ZeroMQ: async () => ({ zmqversion: await zmqVersion(opts) }),
-      'the machine id': async () => ({
-        machine_id: (await lineOf('/etc/machine-id')) ?? (await lineOf('/var/lib/dbus/machine-id')),
-      }),
-      'the user': user,
-      'the process': () => ({ pid: process.pid, cwd: process.cwd(), shell: process.env.SHELL ?? '/bin/sh' }),
-      PATH: () => {
-        const path = process.env.PATH?.trim() ?? ''
-        return { path, systempath: path.split(':') }
-      },
-      'the locale': async () => {
-        const { name, abbreviation } = await timeZone()
-        return { locale_info: localeInfo(abbreviation), timezone: name }
-      },
-    }),
+/** The files of salt-ts itself. */
+const own = new Host()
+
+const source: Source = (host, { opts }) => ({
+  'the minion': () => ({
+    ...{ id: opts.id ?? '', master: opts.master ?? '', server_id: serverId(opts) },
+    ...{ append_domain: opts.append_domain, opts: opts.grain_opts === true ? opts : undefined },
+  }),
+  'the version': version,
+  ZeroMQ: async () => ({ zmqversion: await zmqVersion(opts) }),
+  Python: () => python(host),
+  'the machine id': async () => ({ machine_id: await machineId(host) }),
+  'the user': () => user(host),
+  'the process': () => ({ pid: process.pid, cwd: process.cwd(), shell: process.env.SHELL ?? '/bin/sh' }),
+  PATH: () => {
+    const path = process.env.PATH?.trim() ?? ''
+    return { path, systempath: path.split(':') }
+  },
+  'the locale': async () => {
+    const { name, abbreviation } = await timeZone(host)
+    return { locale_info: localeInfo(abbreviation), timezone: name }
+  },
 })
+export default source
+
+/** Return the id of the machine, from the first of its files that exists, even if that is empty. */
+async function machineId(host: Host): Promise<string | undefined> {
+  const id = (await host.text('/etc/machine-id')) ?? (await host.text('/var/lib/dbus/machine-id'))
+  return id?.trim()
+}
+
+/**
+ * Return the Python of the system, which formulas and targets ask for. Salt has the one that it runs on. `pythonversion` is left
+ * out: by it a master knows minions of Python Salt.
+ */
+async function python(host: Host): Promise<Record<string, unknown>> {
+  const pythonexecutable = '/usr/bin/python3'
+  return (await host.target(pythonexecutable)) === undefined ? {} : { pythonexecutable }
+}
 
 /** Return a fixed number for the minion: the last 31 bits of the hash of its id. */
 export function serverId({ id }: Context['opts']): number {
@@ -48,7 +66,7 @@ export function serverId({ id }: Context['opts']): number {
 async function zmqVersion({ local, file_client }: Context['opts']): Promise<string | undefined> {
   if (local !== true && file_client !== 'local') return require('zeromq').version
   const folder = dirname(dirname(require.resolve('zeromq')))
-  return /"zeromq",\s*"version>=":\s*"([\d.]+)/.exec((await textOf(join(folder, 'vcpkg.json'))) ?? '')?.[1]
+  return /"zeromq",\s*"version>=":\s*"([\d.]+)/.exec((await own.text(join(folder, 'vcpkg.json'))) ?? '')?.[1]
 }
 
 /** The Salt release whose behaviour salt-ts implements; `saltversion` is the version of salt-ts. */
@@ -67,15 +85,15 @@ async function version(): Promise<Record<string, unknown>> {
 
 // Sources and compiled files have different depths below package.json.
 async function ownPackage(folder: string): Promise<{ version: string; folder: string } | undefined> {
-  const text = await textOf(join(folder, 'package.json'))
+  const text = await own.text(join(folder, 'package.json'))
   const { name, version } = text === undefined ? {} : JSON.parse(text)
   if (name === 'salt-ts') return { version, folder }
   return folder === dirname(folder) ? undefined : ownPackage(dirname(folder))
 }
 
-async function user(): Promise<Record<string, unknown>> {
+async function user(host: Host): Promise<Record<string, unknown>> {
   const { uid, gid, username } = accountOf()
-  const groups = (await textOf('/etc/group'))?.split('\n').map((line) => line.split(':')) ?? []
+  const groups = (await host.text('/etc/group'))?.split('\n').map((line) => line.split(':')) ?? []
   return { uid, gid, username, groupname: groups.find(([, , id]) => id === String(gid))?.[0] ?? '' }
 }
 

@@ -1,8 +1,8 @@
 /** Grains that tell physical machines, virtual machines and containers apart. */
 import { stat } from 'node:fs/promises'
-import { grains } from 'salt-ts'
-import { exists, lineOf, textOf } from '../_facts/files.ts'
-import { gather } from '../_facts/gather.ts'
+import type { Source } from '../_facts/gather.ts'
+import type { Host } from '../_facts/host.ts'
+import { hypervisorOfXen, kindOfOpenVz, kindOfXen } from '../_virtual/hypervisors.ts'
 
 /** Facts by which a virtual machine or a container is recognized. */
 export interface Traces {
@@ -16,11 +16,19 @@ export interface Traces {
   readonly container: string
   readonly cgroup: string
   readonly chroot: boolean
+  /** The grain `virtual` that OpenVZ has, or nothing. */
+  readonly openVz: string
+  /** What this is to Xen, such as `Xen Dom0`, or nothing. */
+  readonly xen: string
 }
 
-export default grains({
-  collect: ({ log }) => gather(log, { virtualisation: async () => virtual(await readTraces()) }),
+const source: Source = (host) => ({
+  virtualisation: async () => {
+    const found = virtual(await readTraces(host))
+    return { ...found, ...(found.virtual === 'xen' && (await hypervisorOfXen(host))) }
+  },
 })
+export default source
 
 const BY_FIRMWARE: readonly (readonly [pattern: RegExp, virtual: string, subtype?: string])[] = [
   [/RHEV Hypervisor/, 'kvm', 'rhev'],
@@ -47,7 +55,9 @@ export function virtual(traces: Traces): { virtual: string; virtual_subtype?: st
   const container = CONTAINERS.find(([pattern]) => pattern.test(traces.container || traces.cgroup))
   if (container) return answer(container[1], container[2])
   if (/kubepods/.test(traces.cgroup)) return answer('container', 'kubernetes')
+  if (traces.openVz) return answer(traces.openVz)
   if (/Amazon EC2/.test(traces.firmware)) return amazon(traces)
+  if (traces.xen) return answer('xen', traces.xen)
   const known = BY_FIRMWARE.find(([pattern]) => pattern.test(traces.firmware))
   const machine = known ? answer(known[1], known[2]) : answer(unnamed(traces))
   if (!traces.chroot) return machine
@@ -67,42 +77,46 @@ function amazon({ product, hypervisor }: Traces) {
 // Small hypervisors have no firmware, but the processor and the kernel's clock source reveal them.
 function unnamed({ cpuinfo, clocksources, hypervisor }: Traces): string {
   if (hypervisor === 'xen') return 'xen'
+  if (/User Mode Linux/.test(cpuinfo)) return 'uml'
   if (/QEMU Virtual CPU/.test(cpuinfo) || /kvm-clock/.test(clocksources)) return 'kvm'
   if (/hyperv/.test(clocksources)) return 'VirtualPC'
   return /^flags\s*:.*\bhypervisor\b/m.test(cpuinfo) ? 'virtual' : 'physical'
 }
 
-async function readTraces(): Promise<Traces> {
-  const [vendor, product, bios, cpuinfo, clocksources, hypervisor, cgroup, container, chroot] =
-    await Promise.all([
-      lineOf('/sys/class/dmi/id/sys_vendor'),
-      lineOf('/sys/class/dmi/id/product_name'),
-      lineOf('/sys/class/dmi/id/bios_vendor'),
-      textOf('/proc/cpuinfo'),
-      lineOf('/sys/devices/system/clocksource/clocksource0/available_clocksource'),
-      lineOf('/sys/hypervisor/type'),
-      textOf('/proc/1/cgroup'),
-      containerMarker(),
-      isChroot(),
-    ])
+async function readTraces(host: Host): Promise<Traces> {
+  const [vendor, product, bios, cpuinfo, clocksources, hypervisor, cgroup] = await Promise.all([
+    host.line('/sys/class/dmi/id/sys_vendor'),
+    host.line('/sys/class/dmi/id/product_name'),
+    host.line('/sys/class/dmi/id/bios_vendor'),
+    host.text('/proc/cpuinfo'),
+    host.line('/sys/devices/system/clocksource/clocksource0/available_clocksource'),
+    host.line('/sys/hypervisor/type'),
+    host.text('/proc/1/cgroup'),
+  ])
+  const [container, chroot, openVz, xen] = await Promise.all([
+    containerMarker(host),
+    isChroot(host),
+    kindOfOpenVz(host),
+    kindOfXen(host, product),
+  ])
   const firmware = [vendor, product, bios].filter(Boolean).join('\n')
   const texts = { cpuinfo, clocksources, hypervisor, cgroup, product }
   const filled = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, text ?? '']))
-  return { ...(filled as Record<keyof typeof texts, string>), firmware, container, chroot }
+  return { ...(filled as Record<keyof typeof texts, string>), firmware, container, chroot, openVz, xen }
 }
 
-async function containerMarker(): Promise<string> {
-  const named = await lineOf('/run/systemd/container')
+async function containerMarker(host: Host): Promise<string> {
+  const named = await host.line('/run/systemd/container')
   if (named) return named
-  if (await exists('/run/.containerenv')) return 'podman'
-  if (await exists('/.dockerenv')) return 'docker'
-  const environ = (await textOf('/proc/1/environ'))?.split('\0') ?? []
+  if (await host.exists('/run/.containerenv')) return 'podman'
+  if (await host.exists('/.dockerenv')) return 'docker'
+  const environ = (await host.text('/proc/1/environ'))?.split('\0') ?? []
   return environ.find((pair) => pair.startsWith('container='))?.slice('container='.length) ?? ''
 }
 
-async function isChroot(): Promise<boolean> {
+async function isChroot(host: Host): Promise<boolean> {
   const [own, first] = await Promise.all(
-    ['/', '/proc/1/root/.'].map((path) => stat(path).catch(() => undefined)),
+    ['/', '/proc/1/root/.'].map((path) => stat(host.at(path)).catch(() => undefined)),
   )
   return own !== undefined && first !== undefined && (own.dev !== first.dev || own.ino !== first.ino)
 }

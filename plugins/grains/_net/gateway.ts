@@ -1,8 +1,11 @@
-import { textOf } from '../_facts/files.ts'
+import type { Host } from '../_facts/host.ts'
+import { shortest } from './shortest.ts'
 
 /** Return the default gateways: an address, true for a default route without one, false for none. */
-export async function gateways(): Promise<Record<string, string | boolean>> {
-  const [ipv4, ipv6] = await Promise.all(['/proc/net/route', '/proc/net/ipv6_route'].map(textOf))
+export async function gateways(host: Host): Promise<Record<string, string | boolean>> {
+  const [ipv4, ipv6] = await Promise.all(
+    ['/proc/net/route', '/proc/net/ipv6_route'].map((path) => host.text(path)),
+  )
   const ip4_gw = gatewayIn4(ipv4 ?? '')
   const ip6_gw = gatewayIn6(ipv6 ?? '')
   return { ip_gw: ip4_gw !== false || ip6_gw !== false, ip4_gw, ip6_gw }
@@ -33,9 +36,5 @@ export function gatewayIn6(table: string): string | boolean {
     )
     .sort((a, b) => Number.parseInt(a[5] ?? '', 16) - Number.parseInt(b[5] ?? '', 16))[0]
   if (!route) return false
-  return route[4] === zero ? true : compressed(route[4] ?? '')
-}
-
-function compressed(hex: string): string {
-  return new URL(`http://[${hex.match(/.{4}/g)?.join(':')}]`).hostname.slice(1, -1)
+  return route[4] === zero ? true : shortest(route[4]?.match(/.{4}/g)?.join(':') ?? '')
 }

@@ -1,21 +1,21 @@
 import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { textOf } from '../_facts/files.ts'
+import type { Host } from '../_facts/host.ts'
 
 /** Limit for all queries to name servers together: grains must not wait for a server that is down. */
 const BUDGET_MS = 75
 
 /** An entry of the hosts file: an address, its canonical name and its aliases. */
-interface Host {
+interface HostsEntry {
   readonly address: string
   readonly names: readonly string[]
 }
 
-export async function readHosts(): Promise<Host[]> {
-  return parseHosts((await textOf('/etc/hosts')) ?? '')
+export async function readHosts(host: Host): Promise<HostsEntry[]> {
+  return parseHosts((await host.text('/etc/hosts')) ?? '')
 }
 
-export function parseHosts(text: string): Host[] {
+export function parseHosts(text: string): HostsEntry[] {
   const lines = text.split('\n').map((line) => line.replace(/#.*/, '').trim().split(/\s+/))
   return lines.flatMap(([address = '', ...names]) =>
     isIP(address) && names.length > 0 ? [{ address, names }] : [],
@@ -25,7 +25,7 @@ export function parseHosts(text: string): Host[] {
 /** Return the fully qualified name of a host: its own, the one in the hosts file, or that in the first search domain that has it. */
 export async function qualify(
   host: string,
-  hosts: readonly Host[],
+  hosts: readonly HostsEntry[],
   search: readonly string[],
 ): Promise<string> {
   if (host.includes('.')) return host
@@ -43,7 +43,7 @@ export async function qualify(
 /** Return the addresses of a name, from the hosts file, else from DNS. */
 export async function addressesOf(
   name: string,
-  hosts: readonly Host[],
+  hosts: readonly HostsEntry[],
 ): Promise<{ ipv4: string[]; ipv6: string[] }> {
   const listed = hosts.filter(({ names }) => names.includes(name)).map(({ address }) => address)
   if (listed.length > 0 || !name.includes('.')) return split(listed)
@@ -54,7 +54,7 @@ export async function addressesOf(
 }
 
 /** Return all names of the addresses, sorted. */
-export async function namesOf(addresses: readonly string[], hosts: readonly Host[]): Promise<string[]> {
+export async function namesOf(addresses: readonly string[], hosts: readonly HostsEntry[]): Promise<string[]> {
   const listed = hosts
     .filter(({ address }) => addresses.includes(address))
     .flatMap(({ names }) => names.slice(0, 1))

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
-import { exists, textOf } from '../_facts/files.ts'
+import type { Host } from '../_facts/host.ts'
+import { shortest } from './shortest.ts'
 
 interface Resolv {
   readonly nameservers: string[]
@@ -12,9 +13,9 @@ interface Resolv {
 }
 
 /** Read the resolver configuration. With systemd-resolved, it has the real servers rather than the stub. */
-export async function readResolv(): Promise<Resolv | undefined> {
+export async function readResolv(host: Host): Promise<Resolv | undefined> {
   const resolved = '/run/systemd/resolve/resolv.conf'
-  const text = await textOf((await exists(resolved)) ? resolved : '/etc/resolv.conf')
+  const text = await host.text((await host.exists(resolved)) ? resolved : '/etc/resolv.conf')
   return text === undefined ? undefined : parseResolv(text)
 }
 
@@ -28,7 +29,7 @@ export function parseResolv(text: string): Resolv {
   const all = (directive: string) =>
     lines.filter(([name]) => name?.toLowerCase() === directive).map(([, ...words]) => words)
   const nameservers = [
-    ...new Set(all('nameserver').flatMap(([address = '']) => (isIP(address) ? [address] : []))),
+    ...new Set(all('nameserver').flatMap(([address = '']) => (isIP(address) ? [shortestOf(address)] : []))),
   ]
   return {
     nameservers,
@@ -40,3 +41,5 @@ export function parseResolv(text: string): Resolv {
     options: [...new Set(all('options').flatMap(([first]) => first ?? []))],
   }
 }
+
+const shortestOf = (address: string) => (isIP(address) === 6 ? shortest(address) : address)

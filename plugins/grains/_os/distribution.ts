@@ -1,4 +1,5 @@
-import { lineOf, pairsIn, textOf } from '../_facts/files.ts'
+import type { Host } from '../_facts/host.ts'
+import { pairsIn } from '../_facts/pairs.ts'
 import { osFamily, osName } from './names.ts'
 
 type Pairs = ReadonlyMap<string, string>
@@ -7,17 +8,32 @@ type Pairs = ReadonlyMap<string, string>
 interface ReleaseFiles {
   readonly osRelease: string | undefined
   readonly lsbRelease: string | undefined
-  readonly centosRelease: string | undefined
+  /** The line of a file such as /etc/redhat-release. */
+  readonly ownRelease: string | undefined
+  readonly debianVersion: string | undefined
 }
 
-export async function readReleaseFiles(): Promise<ReleaseFiles> {
-  const [etc, usr, lsbRelease, centosRelease] = await Promise.all([
-    textOf('/etc/os-release'),
-    textOf('/usr/lib/os-release'),
-    textOf('/etc/lsb-release'),
-    lineOf('/etc/centos-release'),
+export async function readReleaseFiles(host: Host): Promise<ReleaseFiles> {
+  const [etc, usr, lsbRelease, ownRelease, debianVersion] = await Promise.all([
+    host.text('/etc/os-release'),
+    host.text('/usr/lib/os-release'),
+    host.text('/etc/lsb-release'),
+    readOwnRelease(host),
+    host.line('/etc/debian_version'),
   ])
-  return { osRelease: etc ?? usr, lsbRelease, centosRelease }
+  return { osRelease: etc ?? usr, lsbRelease, ownRelease, debianVersion }
+}
+
+const OF_ALL_SYSTEMS = ['lsb-release', 'os-release', 'system-release']
+
+async function readOwnRelease(host: Host): Promise<string | undefined> {
+  const names = (await host.names('/etc')).filter((name) => /^\w+[-_](release|version)$/.test(name))
+  for (const name of names) {
+    if (OF_ALL_SYSTEMS.includes(name) || name === 'debian_version') continue
+    const line = (await host.line(`/etc/${name}`))?.split('\n')[0]
+    if (line !== undefined && namedVersion(line).version !== '') return line
+  }
+  return undefined
 }
 
 /** Return the grains `os`, `os_family`, `osrelease` and related ones, with Salt's names of systems. */
@@ -26,16 +42,22 @@ export function distribution(files: ReleaseFiles): Record<string, unknown> {
   const lsb = lsbGrains(shellPairs(files.lsbRelease ?? ''), release)
   const fullName = fullNameOf(release) ?? lsb.lsb_distrib_id
   if (fullName === undefined) return { os: 'Linux', os_family: 'Unknown', osfullname: 'Linux', ...lsb }
-  const id = release.get('ID') ?? 'linux'
-  const os = isSuse(release) ? 'SUSE' : osName(release.get('NAME') ?? fullName, id)
-  const osrelease = releaseOf(release, lsb, files.centosRelease)
+  const os = isSuse(release) ? 'SUSE' : osName(release.get('NAME') ?? fullName, release.get('ID') ?? 'linux')
+  // Alone in this family, these have a sentence with the name in brackets.
+  const inBrackets = /Rocky|AlmaLinux|AstraLinuxSE/.test(os) ? codeNameInBrackets(os, lsb) : {}
+  const named = { ...lsb, ...inBrackets }
+  // The os-release of CentOS Linux has its major version only.
+  const isCentOs = /CentOS Linux [78]/.test(lsb.lsb_distrib_codename ?? '')
+  const { lsb_distrib_release, ...unversioned } = named
+  const osrelease = (isCentOs ? undefined : lsb_distrib_release) ?? bestVersion(files, release)
   return {
-    ...lsb,
+    ...(isCentOs ? unversioned : named),
     os,
     os_family: osFamily(os, release.get('ID_LIKE') ?? ''),
     osfullname: fullName,
-    oscodename: codenameOf(release, lsb),
-    ...(osrelease && { osrelease, ...versionGrains(os, fullName, osrelease) }),
+    oscodename: codeName(files, release, named),
+    osrelease,
+    ...(osrelease && versionGrains(os, fullName, osrelease)),
   }
 }
 
@@ -54,38 +76,55 @@ type Lsb = Partial<
   >
 >
 
+const LSB_KEYS = ['DISTRIB_ID', 'DISTRIB_RELEASE', 'DISTRIB_CODENAME', 'DISTRIB_DESCRIPTION']
+
 // Without DISTRIB_ID in /etc/lsb-release, os-release is used.
 function lsbGrains(lsb: Pairs, release: Pairs): Lsb {
-  if (lsb.has('DISTRIB_ID')) {
-    return Object.fromEntries(
-      [...lsb]
-        .filter(([key]) => key.startsWith('DISTRIB_'))
-        .map(([key, value]) => [`lsb_${key.toLowerCase()}`, value]),
-    )
+  if (lsb.get('DISTRIB_ID')) {
+    const known = LSB_KEYS.filter((key) => lsb.get(key))
+    return Object.fromEntries(known.map((key) => [`lsb_${key.toLowerCase()}`, lsb.get(key)!]))
   }
   const codename = release.get('VERSION_CODENAME') ?? release.get('PRETTY_NAME')
+  // Mendel has its version in PRETTY_NAME alone.
+  const pretty = release.get('ID') === 'mendel' ? release.get('PRETTY_NAME')?.split(' ')[2] : undefined
+  const version = release.get('VERSION_ID') ?? pretty
   return {
     ...(release.has('NAME') && { lsb_distrib_id: release.get('NAME')! }),
-    ...(release.has('VERSION_ID') && { lsb_distrib_release: release.get('VERSION_ID')! }),
+    ...(version !== undefined && { lsb_distrib_release: version }),
     ...(codename !== undefined && { lsb_distrib_codename: codename }),
   }
 }
 
-// os-release has only the major version on CentOS Linux; on Mendel it has the version only in PRETTY_NAME.
-function releaseOf(release: Pairs, lsb: Lsb, centosRelease: string | undefined): string | undefined {
-  const centos = release.get('ID') === 'centos' ? /\d+\.[\d.]+/.exec(centosRelease ?? '')?.[0] : undefined
-  const pretty = release.get('ID') === 'mendel' ? release.get('PRETTY_NAME')?.split(' ')[2] : undefined
-  return centos ?? lsb.lsb_distrib_release ?? release.get('VERSION_ID') ?? pretty
+function codeNameInBrackets(os: string, { lsb_distrib_codename: text = '' }: Lsb): Lsb {
+  const inner = /\(([^)]*)/.exec(text)?.[1]
+  if (inner === undefined) return {}
+  return { lsb_distrib_codename: os === 'AstraLinuxSE' ? inner.split(' ')[0]!.toLowerCase() : inner }
 }
 
-// Some distributions have the code name only in brackets.
-function codenameOf(release: Pairs, lsb: Lsb): string | undefined {
-  const own = release.get('VERSION_CODENAME')
-  if (own) return own
-  if (release.get('ID') === 'astra') return release.get('VARIANT_ID')
-  const named = lsb.lsb_distrib_codename || release.get('PRETTY_NAME')
-  const inBrackets = /\((.+)\)/.exec(release.get('VERSION') ?? named ?? '')?.[1]
-  return inBrackets ?? named
+function codeName(files: ReleaseFiles, release: Pairs, { lsb_distrib_codename: name = '' }: Lsb): string {
+  if (name.trim() && !name.includes('Red Hat')) return name.trim()
+  const inVersion = /\(([^\d)]+)\)|,\s*(\D+)/.exec(release.get('VERSION') ?? '')
+  const own = release.get('VERSION_CODENAME') ?? release.get('UBUNTU_CODENAME')
+  return own ?? inVersion?.[1] ?? inVersion?.[2] ?? namedVersion(files.ownRelease ?? '').codename
+}
+
+/** Return the most precise version, the one with the most dots, of all files. */
+function bestVersion({ ownRelease, debianVersion }: ReleaseFiles, release: Pairs): string {
+  const isDebian = [release.get('ID'), ...(release.get('ID_LIKE') ?? '').split(' ')].includes('debian')
+  const versions = [
+    release.get('VERSION_ID') ?? '',
+    namedVersion(ownRelease ?? '').version,
+    namedVersion(release.get('PRETTY_NAME') ?? '').version,
+    isDebian ? (debianVersion ?? '') : '',
+  ]
+  const dots = (version: string) => version.split('.').length
+  return versions.reduce((best, version) => (best === '' || dots(version) > dots(best) ? version : best))
+}
+
+/** Read the version and the code name of a line such as `CentOS Linux release 7.9.2009 (Core)`. */
+function namedVersion(line: string): { version: string; codename: string } {
+  const [, version = '', codename = ''] = /\s(\d[\w.+-]*)(?:\s+LTS)?\s*(?:\((.*)\))?\s*$/.exec(line) ?? []
+  return { version, codename }
 }
 
 function versionGrains(os: string, fullName: string, osrelease: string): Record<string, unknown> {
@@ -101,8 +140,7 @@ function versionGrains(os: string, fullName: string, osrelease: string): Record<
 
 /** Parse `NAME="value"` lines as a shell does. */
 function shellPairs(text: string): Map<string, string> {
-  const pairs = [...pairsIn(text, '=')].map(([key, value]): [string, string] => [key, unquoted(value)])
-  return new Map(pairs.filter(([, value]) => value !== ''))
+  return new Map([...pairsIn(text, '=')].map(([key, value]) => [key, unquoted(value)]))
 }
 
 function unquoted(value: string): string {

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { exists, namesIn, textOf } from '../_facts/files.ts'
+import type { Host } from '../_facts/host.ts'
 
 const BY_PROGRAM = new Map([
   ['supervisord', 'supervisord'],
@@ -11,18 +10,20 @@ const BY_PROGRAM = new Map([
 ])
 
 /** Return the `init` grain: the program that starts the services. */
-export async function initSystem(): Promise<string> {
-  if (await exists('/run/systemd/system')) return 'systemd'
-  const words = (await textOf('/proc/1/cmdline'))?.split('\0').filter(Boolean) ?? []
+export async function initSystem(host: Host): Promise<string> {
+  if (await host.exists('/run/systemd/system')) return 'systemd'
+  // The init of System V writes its run level behind its name.
+  const words = (await host.text('/proc/1/cmdline'))?.split(/[\0\s]+/).filter(Boolean) ?? []
   const program = words[0] ?? ''
-  if (/(^|bin\/)init$/.test(program)) return initByContent(program.startsWith('/') ? program : '/sbin/init')
+  if (/(^|bin\/)init$/.test(program))
+    return initByContent(host, program.startsWith('/') ? program : '/sbin/init')
   const known = words.map((word) => BY_PROGRAM.get(basename(word))).find(Boolean)
   return known ?? 'unknown'
 }
 
 // An executable named `init` can only be identified by text inside it.
-async function initByContent(path: string): Promise<string> {
-  const content = await readFile(path, 'latin1').catch(() => '')
+async function initByContent(host: Host, path: string): Promise<string> {
+  const content = (await host.bytes(path)).toString('latin1')
   return /upstart|sysvinit|systemd/i.exec(content)?.[0]?.toLowerCase() ?? 'unknown'
 }
 
@@ -30,19 +31,25 @@ async function initByContent(path: string): Promise<string> {
  * Return the `systemd` grain: version and compiled-in features. The name and the text of systemd's shared library have them, so
  * systemctl need not run.
  */
-export async function systemd(): Promise<{ version: string; features: string } | undefined> {
-  const tools = await Promise.all(
-    ['/usr/bin', '/bin'].flatMap((bin) => ['systemctl', 'localectl'].map((name) => exists(`${bin}/${name}`))),
-  )
-  if (!(tools[0] || tools[2]) || !(tools[1] || tools[3])) return undefined
-  const library = await sharedLibrary()
+export async function systemd(host: Host): Promise<{ version: string; features: string } | undefined> {
+  const programs = await Promise.all(['systemctl', 'localectl'].map((name) => host.program(name)))
+  if (programs.includes(undefined)) return undefined
+  const library = await sharedLibrary(host)
   if (!library) return { version: 'UNDEFINED', features: '' }
-  const text = await readFile(library.path, 'latin1').catch(() => '')
-  return { version: library.version, features: /[+-]PAM [+-][ -~]+/.exec(text)?.[0] ?? '' }
+  return { version: library.version, features: featuresIn(await host.bytes(library.path)) }
 }
 
-async function sharedLibrary(): Promise<{ path: string; version: string } | undefined> {
-  const multiarch = (await namesIn('/usr/lib')).filter((name) => name.endsWith('-linux-gnu'))
+// As text, the library of 4 MB would take longer to search than all else.
+function featuresIn(library: Buffer): string {
+  for (const start of ['+PAM +', '+PAM -', '-PAM +', '-PAM -']) {
+    const at = library.indexOf(start)
+    if (at >= 0) return library.toString('latin1', at, library.indexOf(0, at))
+  }
+  return ''
+}
+
+async function sharedLibrary(host: Host): Promise<{ path: string; version: string } | undefined> {
+  const multiarch = (await host.names('/usr/lib')).filter((name) => name.endsWith('-linux-gnu'))
   const folders = [
     '/usr/lib/systemd',
     '/usr/lib64/systemd',
@@ -50,7 +57,7 @@ async function sharedLibrary(): Promise<{ path: string; version: string } | unde
     ...multiarch.map((name) => `/usr/lib/${name}/systemd`),
   ]
   for (const folder of folders) {
-    for (const name of await namesIn(folder)) {
+    for (const name of await host.names(folder)) {
       const version = /^libsystemd-shared-(\d+)[^/]*\.so$/.exec(name)?.[1]
       if (version) return { path: `${folder}/${name}`, version }
     }

@@ -7,6 +7,8 @@ const osByShortName = new Map([
   ['debian', 'Debian'],
   ['raspbian', 'Raspbian'],
   ['fedoraremi', 'Fedora'],
+  ['chapeau', 'Chapeau'],
+  ['korora', 'Korora'],
   ['amazonami', 'Amazon'],
   ['alt', 'ALT'],
   ['enterprise', 'OEL'],

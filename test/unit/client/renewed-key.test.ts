@@ -7,7 +7,7 @@ import { LocalClient, loadMasterConfig } from '../../../core/client/index.ts'
 import { publishReplies } from '../../../core/wire/publish-request.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
-const JOB = { tgt: 'web1', fun: 'test.ping' }
+const JOB = { tgt: 'web1', fun: 'test.ping' as const }
 const [OLD, NEW] = [`${'a'.repeat(75)}=`, `${'b'.repeat(75)}=`]
 
 let root: string

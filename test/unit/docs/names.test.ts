@@ -13,7 +13,7 @@ const pages = [
   'README.md',
   'CONTRIBUTING.md',
   ...readdirSync(join(root, 'docs'))
-    .filter((name) => !/^write-a/.test(name)) // they name files of their readers
+    .filter((name) => !/^(write-a|cookbook|develop)/.test(name)) // they name files of their readers
     .map((name) => `docs/${name}`),
   ...rooms.map((room) => `core/${room}/README.md`),
 ]

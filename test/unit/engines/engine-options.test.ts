@@ -40,21 +40,21 @@ describe('the options of an engine', () => {
   const read = (given: Record<string, unknown>) =>
     engineOptions({ options, start: async () => {} }, { name: 'relay', plugin: 'relay', options: given })
 
-  test('are what it declares, with defaults', () => {
-    expect(read({ from: 'x' })).toEqual({ from: 'x', times: 1 })
-    expect(read({ from: 'x', times: '3' })).toEqual({ from: 'x', times: 3 })
+  test('are what it declares, with defaults', async () => {
+    expect(await read({ from: 'x' })).toEqual({ from: 'x', times: 1 })
+    expect(await read({ from: 'x', times: '3' })).toEqual({ from: 'x', times: 3 })
   })
 
   test.each([
     [{ from: 'x', form: 1 }, "it has no option 'form'. Known options: from, times."],
     [{}, "it needs the option 'from' below relay in 'engines'."],
     [{ from: 'x', times: 0 }, "its option times is wrong: 'times' must be at least 1, not 0."],
-  ])('that are wrong are refused: %j', (given, sentence) => {
-    expect(() => read(given)).toThrow(sentence)
+  ])('that are wrong are refused: %j', async (given, sentence) => {
+    await expect(read(given)).rejects.toThrow(sentence)
   })
 
-  test('are none where it declares none', () => {
+  test('are none where it declares none', async () => {
     const bare = { start: async () => {} } as unknown as Parameters<typeof engineOptions>[0]
-    expect(engineOptions(bare, { name: 'bare', plugin: 'bare', options: {} })).toEqual({})
+    expect(await engineOptions(bare, { name: 'bare', plugin: 'bare', options: {} })).toEqual({})
   })
 })

@@ -103,6 +103,22 @@ describe('a sync', () => {
     spy.mockRestore()
   })
 
+  test('warns of mistakes in files that it has changed, which work otherwise', async () => {
+    const warned: string[] = []
+    const spy = vi.spyOn(log, 'warn').mockImplementation((line) => void warned.push(line))
+    await source('till.js', "\nexport const sum = (_, { call }) => call('no.such')\n")
+    const warning = `${extmods('modules', 'till.js')}:2: There is no function 'no.such' here`
+    expect((await sync()).modules).toMatchObject({
+      failed: {},
+      lines: ['modules.till'],
+      warnings: [expect.stringContaining(warning)],
+    })
+    expect(warned).toEqual([expect.stringContaining(`Synced modules: ${warning}`)])
+    await source('shop.js', hello('1'))
+    expect((await sync()).modules).not.toHaveProperty('warnings')
+    spy.mockRestore()
+  })
+
   test('leaves what is written in Python to those who can run it, and does not remove it', async () => {
     for (const name of ['p.py', 'p.pyc', 'p.so', 'p.zip', '__pycache__/p.x']) await source(name, 'python')
     await mkdir(extmods('modules'), { recursive: true })

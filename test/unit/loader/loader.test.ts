@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { untyped } from '../../../core/author/calls.ts'
 import type { Context } from '../../../core/author/index.ts'
 import { createContext, type LoaderSettings, openLoader, refusalsHere } from '../../../core/loader/index.ts'
 import { createLogger } from '../../../core/log/index.ts'
@@ -297,7 +298,7 @@ describe('virtual', () => {
       `'some._secret' is not available. Possible reasons: '${file}: '_secret' is private, as all names that begin with _ are'`,
     ])
     const context = createContext({} as Context, loader)
-    await expect(context.call('some.open', [])).rejects.toThrow("'some._secret' is not available")
+    await expect(context.call(untyped('some.open'), [])).rejects.toThrow("'some._secret' is not available")
   })
 })
 
@@ -522,21 +523,21 @@ export const of = fn({ width: p.number(), height: p.number() }, ({ width, height
 `,
     )
     const { call } = createContext(base(), open())
-    expect(await call('area.of', [1, 2])).toEqual([1, 2])
-    expect(await call('area.of', { height: 2, width: 1 })).toEqual([1, 2])
-    expect(await call('area.of', [1], { height: 2 })).toEqual([1, 2])
-    await expect(call('area.of', { width: 1, heigth: 2 })).rejects.toThrow(/not valid: heigth=2/)
+    expect(await call(untyped('area.of'), [1, 2])).toEqual([1, 2])
+    expect(await call(untyped('area.of'), { height: 2, width: 1 })).toEqual([1, 2])
+    expect(await call(untyped('area.of'), [1], { height: 2 })).toEqual([1, 2])
+    await expect(call(untyped('area.of'), { width: 1, heigth: 2 })).rejects.toThrow(/not valid: heigth=2/)
   })
   test('call of a function that is not there says which may have been meant, and imports nothing for that', async () => {
     await put('modules/near.js', "throw new Error('imported')\nexport const greet = () => 1\n")
     const { call } = createContext(base(), open())
-    await expect(call('cmd.rnu', ['id'])).rejects.toThrow(
+    await expect(call(untyped('cmd.rnu'), ['id'])).rejects.toThrow(
       /^'cmd\.rnu' is not available\. Did you mean 'cmd\.run'\?$/,
     )
-    await expect(call('naer.greet')).rejects.toThrow(
+    await expect(call(untyped('naer.greet'))).rejects.toThrow(
       /^'naer\.greet' is not available\. Did you mean 'near\.greet'\?$/,
     )
-    await expect(call('nothing.like.it')).rejects.toThrow(/is not available\.$/)
+    await expect(call(untyped('nothing.like.it'))).rejects.toThrow(/is not available\.$/)
   })
   test('call refuses arguments that are neither a list nor a map, without showing them', async () => {
     const { call } = createContext(base(), open())
@@ -566,9 +567,11 @@ export const pillar = fn((_, { pillar }) => { pillar.list[0].name = 'x' })
     )
     const facts = { opts: { id: 'a' }, grains: { os: 'Debian' }, pillar: { list: [{ name: 'a' }] } }
     const { call } = createContext(Object.assign(base(), facts), open())
-    await expect(call('facts.grains')).rejects.toThrow(/^Cannot assign to read only property 'os'/)
-    await expect(call('facts.opts')).rejects.toThrow(/^Cannot add property own, object is not extensible/)
-    await expect(call('facts.pillar')).rejects.toThrow(TypeError)
+    await expect(call(untyped('facts.grains'))).rejects.toThrow(/^Cannot assign to read only property 'os'/)
+    await expect(call(untyped('facts.opts'))).rejects.toThrow(
+      /^Cannot add property own, object is not extensible/,
+    )
+    await expect(call(untyped('facts.pillar'))).rejects.toThrow(TypeError)
     expect(facts).toEqual({ opts: { id: 'a' }, grains: { os: 'Debian' }, pillar: { list: [{ name: 'a' }] } })
     expect(await open({}, { grains: { os: 'Debian' } }).why('writes.ping')).toContain(
       'Cannot assign to read only',
@@ -583,7 +586,7 @@ export const outer = fn(async (_, { call }) => call('deep.inner'))
 `,
     )
     const context = createContext(base(), open())
-    expect(await context.call('deep.outer')).toBe(9)
+    expect(await context.call(untyped('deep.outer'))).toBe(9)
     expect([context.context.get('seen'), context.retcode]).toEqual([true, 9])
   })
   test('functions tell lines under the name of what they were loaded from, as in Salt; secrets are hidden in all', async () => {
@@ -604,7 +607,9 @@ export const other = fn({ word: p.string() }, ({ word }, { log }) => log.info('o
       console: { level: 'all', stream: { write: (text) => lines.push(text) } },
       formats: { log_fmt_console: '%(name)s: %(message)s' },
     })
-    await createContext(Object.assign(base(), { log }), open({}, { log })).call('own.login', ['hunter2'])
+    await createContext(Object.assign(base(), { log }), open({}, { log })).call(untyped('own.login'), [
+      'hunter2',
+    ])
     expect(lines).toEqual([
       'salt.loader.lazy: LazyLoaded own.login\n',
       'salt.loaded.ext.module.own: login with **********\n',
@@ -616,7 +621,7 @@ export const other = fn({ word: p.string() }, ({ word }, { log }) => log.info('o
   })
   test('an unknown function is an error with the reason', async () => {
     const context = createContext(base(), open())
-    await expect(context.call('no.such')).rejects.toMatchObject({
+    await expect(context.call(untyped('no.such'))).rejects.toMatchObject({
       code: 'FUNCTION_NOT_FOUND',
       message: "'no.such' is not available.",
     })

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CommandNotFoundError } from 'salt-ts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -9,6 +9,7 @@ import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs } from '../../harness/needs.ts'
 import { commandContext } from './commands.ts'
 import { type AnyFn, call } from './context.ts'
+import { stubProgram } from './stub.ts'
 
 const ZIP = {
   what: 'zip and unzip',
@@ -24,7 +25,10 @@ beforeEach(async () => {
   await writeFile(join(folder, 'src/sub/ö.txt'), 'two\n')
   await symlink('a.txt', join(folder, 'src/link'))
 })
-afterEach(() => removeFolder(folder))
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await removeFolder(folder)
+})
 
 const context = () => commandContext({ 'cp.cache_file': ({ path }) => path })
 const ask = (fn: AnyFn, given: object, of = context()) => call(fn, given as Record<string, unknown>, of)
@@ -113,7 +117,12 @@ describe('list', () => {
     await writeFile(at('x'), 'text')
     const refusal = (given: object) => expect(ask(archive.list, { name: at('x'), ...given })).rejects
     await refusal({}).toThrow("Unable to guess archive format, please pass an 'archive_format' argument.")
-    await refusal({ archive_format: '7z' }).toThrow("Unsupported archive format '7z'")
+    await refusal({ archive_format: '7z' }).toThrow(
+      `Unsupported archive format '7z'. Additional info follows:\n\narchive location:\n    ${at('x')}`,
+    )
+    const missing = `[Errno 2] No such file or directory: '${at('none')}'`
+    await refusal({ name: at('none.tar') }).toThrow('[Errno 2] No such file or directory')
+    await expect(ask(archive.is_encrypted, { name: at('none') })).rejects.toThrow(missing)
     await refusal({ archive_format: 'zip' }).toThrow('x is not a ZIP file')
     await refusal({ archive_format: 'tar' }).toThrow('Unable to list contents of')
     await refusal({ strip_components: -1 }).toThrow("'strip_components' must be a positive integer")
@@ -189,6 +198,23 @@ describe('zip', needs(ZIP), () => {
     expect(await readFile(at('out/src/a.txt'), 'utf8')).toBe('one\n')
   })
 
+  test.each([archive.unzip, archive.cmd_unzip])(
+    'keeps its password out of the arguments of unzip',
+    async (fn) => {
+      const password = 'a "quoted\\" one '
+      make('zip', '-qr', '-P', password, 'e.zip', 'src')
+      await stubProgram(
+        at('bin'),
+        'unzip',
+        `cp /proc/$$/cmdline ${at('arguments')}; exec /usr/bin/unzip "$@"`,
+      )
+      await ask(fn, { zip_file: at('e.zip'), dest: at('out'), password })
+      expect(await readFile(at('out/src/a.txt'), 'utf8')).toBe('one\n')
+      expect(await readFile(at('arguments'), 'utf8')).toContain('e.zip')
+      expect(await readFile(at('arguments'), 'utf8')).not.toContain('quoted')
+    },
+  )
+
   test('is made and unpacked with the output of the programs', async () => {
     const given = { zip_file: at('c.zip'), sources: 'src/a*', cwd: folder }
     expect(await ask(archive.cmd_zip, given)).toEqual([expect.stringMatching(/adding: src\/a.txt/)])
@@ -223,5 +249,70 @@ describe('rar', () => {
     } finally {
       vi.unstubAllEnvs()
     }
+  })
+})
+
+describe('What others may have planted', () => {
+  test('file names that are options do not become options of the archiver', async () => {
+    await mkdir(at('wild'))
+    for (const name of ['--checkpoint=1', '--checkpoint-action=exec=touch ran', '-T', '-TTtouch ran', 'a'])
+      await writeFile(at(`wild/${name}`), 'x')
+    await ask(archive.tar, { options: 'cf', tarfile: at('w.tar'), sources: '*', cwd: at('wild') })
+    if (ZIP.isMet) await ask(archive.cmd_zip, { zip_file: at('w.zip'), sources: '*', cwd: at('wild') })
+    expect(existsSync(at('wild/ran'))).toBe(false)
+    expect(make('tar', 'tf', 'w.tar').toString()).toContain('--checkpoint=1')
+  })
+
+  test.each([
+    [archive.tar, { options: 'cf', tarfile: 'x', sources: ['--checkpoint-action=exec=id'] }],
+    [archive.tar, { options: 'c', tarfile: '--use-compress-program=id' }],
+    [archive.cmd_zip, { zip_file: '-TTid', sources: 'a' }],
+    [archive.cmd_unzip, { zip_file: 'a', dest: '-x' }],
+    [archive.gzip, { sourcefile: '--help' }],
+  ])('a path that is an option is refused', async (fn, given) => {
+    await expect(ask(fn as AnyFn, given)).rejects.toThrow('would be an option; if it is a file, write')
+  })
+
+  test('a ZIP file whose names lead out of the folder changes no modes there', needs(ZIP), async () => {
+    await writeFile(at('private'), 'x', { mode: 0o600 })
+    await mkdir(at('in/a'), { recursive: true })
+    await symlink(at('private'), at('in/link'))
+    await writeFile(at('in/a/b'), 'x')
+    make(
+      'sh',
+      '-c',
+      'cd in/a && zip -q ../../evil.zip ../../private && cd .. && zip -qy ../evil.zip link a/b',
+    )
+    await mkdir(at('p/q'), { recursive: true })
+    const given = { zip_file: at('evil.zip'), dest: at('p/q'), extract_perms: false }
+    expect(await ask(archive.unzip, given)).toEqual(['../../private', 'link', 'a/b'])
+    expect((await stat(at('private'))).mode & 0o777).toBe(0o600)
+  })
+
+  test('a file name with a line break packs no other file', needs(ZIP), async () => {
+    await mkdir(at('nl/x\nsrc'), { recursive: true })
+    await writeFile(at('nl/x\nsrc/a.txt'), 'bait')
+    await writeFile(at('nl/good'), 'x')
+    const of = context()
+    expect(await ask(archive.zip, { zip_file: at('n.zip'), sources: 'nl', cwd: folder }, of)).toEqual([
+      'nl/',
+      'nl/good',
+    ])
+    expect(of.lines.map(({ message }) => message)).toContain(
+      '2 files are not packed: their names have line breaks',
+    )
+    expect(make('unzip', '-Z1', 'n.zip').toString()).toBe('nl/\nnl/good\n')
+  })
+
+  test('a FIFO is no ZIP file, and a directory of gigabytes is not read', async () => {
+    make('mkfifo', 'fifo')
+    await expect(ask(archive.is_encrypted, { name: at('fifo') })).rejects.toThrow('is not a ZIP file')
+    const end = Buffer.alloc(22)
+    end.writeUInt32LE(0x06054b50, 0)
+    end.writeUInt16LE(1, 10)
+    end.writeUInt32LE(3_000_000_000, 12)
+    await truncate(at('src/a.txt'), 3_000_000_000)
+    await writeFile(at('src/a.txt'), end, { flag: 'a' })
+    await expect(ask(archive.is_encrypted, { name: at('src/a.txt') })).rejects.toThrow('that is too large')
   })
 })

@@ -77,6 +77,14 @@ describe('at (recorded)', () => {
     expect(await ask(at.atrm)).toEqual({ jobs: { removed: [], tag: null } })
   })
 
+  test('runs nothing for a time or number that is an option, or a tag of two lines', async () => {
+    const refused = { jobs: [], error: 'invalid timespec or tag' }
+    expect(await ask(at.at, { args: ['-d3', 'true'] })).toEqual(refused)
+    expect(await ask(at.at, { args: ['now', 'true'], tag: 'a\nevil' })).toEqual(refused)
+    expect(await ask(at.atc, { jobid: '-d3' })).toEqual({ error: "invalid job id '-d3'" })
+    await expect(noted('called')).rejects.toThrow('ENOENT')
+  })
+
   test('shows a script', async () => {
     expect(await ask(at.atc, { jobid: '12' })).toContain('#!/bin/sh')
     expect(await ask(at.atc, { jobid: '99' })).toEqual({ error: "invalid job id '99'" })

@@ -12,6 +12,7 @@ import { needs, ROOT } from '../../harness/needs.ts'
 import { isAlive, withEnvironment } from '../../harness/processes.ts'
 import { eventually, until } from '../../harness/until.ts'
 import { call, fakeContext } from './context.ts'
+import { stubProgram } from './stub.ts'
 
 let folder: string
 
@@ -143,7 +144,8 @@ describe('cmd.run', () => {
   })
 
   test.each([
-    ['template', { template: 'jinja' }, /no template engine/],
+    ['template', { template: 'mako' }, /no template engine/],
+    ['Jinja', { template: 'jinja', cmd: 'echo {{ 1 }}' }, /no template engine/],
     ['encoded_cmd', { encoded_cmd: true }, /PowerShell/],
     ['an unknown output_encoding', { output_encoding: 'klingon' }, /'klingon' is not supported/],
     ['success_retcodes that are no numbers', { success_retcodes: 'x' }, /must be a list of integers/],
@@ -152,6 +154,12 @@ describe('cmd.run', () => {
     await expect(failure).rejects.toThrow(SaltInvocationError)
     await expect(failure).rejects.toThrow(reason)
     await expect(stat(join(folder, 'ran'))).rejects.toThrow('ENOENT')
+  })
+
+  test('runs a command for Jinja that has none of its marks, and takes empty options as left out', async () => {
+    const empty = { template: '', runas: '', group: '' }
+    expect(await call(cmd.run, { cmd: 'echo a', template: 'jinja' })).toBe('a')
+    expect(await call(cmd.run, { cmd: 'echo b', ...empty })).toBe('b')
   })
 
   test('obeys cmd_blacklist_glob and cmd_whitelist_glob for published jobs only', async () => {
@@ -379,6 +387,36 @@ describe('runas', needs(ROOT), () => {
     expect(
       await call(cmd.run, { cmd: 'umask; id -gn', runas: 'nobody', group: 'daemon', umask: '077' }),
     ).toBe('0077\ndaemon')
+  })
+
+  test('keeps what the profile of the user sets away from the program that changes the user as root', async () => {
+    const seen = join(folder, 'setpriv.env')
+    const profile = `LD_PRELOAD=/nonexistent/evil.so\\0GREETING=good  "morning" $HOME\\0UID=7\\0`
+    await stubProgram(
+      join(folder, 'bin'),
+      'su',
+      `echo "$*" | sed "s/.*printf '%s' '\\(<<<[^']*\\)';.*/\\1/" > ${folder}/m
+printf '%s' "$(cat ${folder}/m)"; printf '${profile}'; printf '%s' "$(cat ${folder}/m)"`,
+    )
+    await stubProgram(
+      join(folder, 'bin'),
+      'setpriv',
+      `env > ${seen}; while [ "$1" != -- ]; do shift; done; shift; exec "$@"`,
+    )
+    try {
+      const line = 'echo $LD_PRELOAD; echo "$GREETING"; echo $USER $HOME; env | grep -c SALT_ENV'
+      const printed = await call(cmd.run, {
+        cmd: line,
+        runas: 'nobody',
+        shell: '/bin/sh',
+        ignore_retcode: true,
+      })
+      expect(printed).toContain('/nonexistent/evil.so\ngood  "morning" $HOME\nnobody /nonexistent')
+      expect(printed).toMatch(/\n0$/)
+      expect(await readFile(seen, 'utf8')).not.toMatch(/^(LD_PRELOAD|GREETING|HOME)=/m)
+    } finally {
+      vi.unstubAllEnvs()
+    }
   })
 
   test.each([

@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chown, lchown, link, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import type { Context } from 'salt-ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { localFileServer, openFileClient } from '../../../core/fileserver/index.ts'
@@ -9,6 +10,7 @@ import * as cp from '../../../modules/cp.ts'
 import { FileRoots } from '../../harness/file-roots.ts'
 import { filesBelow } from '../../harness/files.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { needs, ROOT } from '../../harness/needs.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 let roots: FileRoots
@@ -87,9 +89,20 @@ describe('from the file server', () => {
       'Unsupported path: /etc/passwd',
     )
     await expect(run(cp.get_file, { path: 'salt://file', dest: 'relative' })).rejects.toThrow('absolute')
-    await expect(run(cp.get_file, { path: 'salt://file', dest, template: 'jinja' })).rejects.toThrow(
-      'salt-ts has no renderers',
-    )
+    await expect(
+      run(cp.get_file, { path: 'salt://{{ grains.id }}', dest, template: 'jinja' }),
+    ).rejects.toThrow('salt-ts has no renderers')
+  })
+
+  test('get_template copies what Jinja would render to itself, and refuses the rest', async () => {
+    const dest = join(folder, 'copy')
+    expect(await run(cp.get_template, { path: 'salt://dir/a', dest })).toBe(dest)
+    expect(await readFile(dest, 'utf8')).toBe('a')
+    expect(await run(cp.get_template, { path: 'salt://nothing', dest })).toBe('')
+    expect(await run(cp.get_template, { path: 'salt://dir/a', dest: join(dest, 'x', 'y') })).toBe('')
+    await roots.write('salt/marks', 'id={{ grains.id }}')
+    await expect(run(cp.get_template, { path: 'salt://marks', dest })).rejects.toThrow('no renderers')
+    expect(await readFile(dest, 'utf8')).toBe('a')
   })
 
   test('get_dir copies a folder with what is empty in it, and no folder of a longer name', async () => {
@@ -346,3 +359,32 @@ test('recv and recv_chunked write what salt-cp sends', async () => {
   expect(await run(cp.recv_chunked, { dest, chunk: chunk('not zipped') }, within)).toMatch(/incorrect header/)
   expect(within.retcode).toBe(1)
 })
+
+test(
+  'recv and recv_chunked lead no content elsewhere by a planted link, and unpack no bomb',
+  needs(ROOT),
+  async () => {
+    const strangers = join(folder, 'strangers')
+    const precious = join(folder, 'precious')
+    await mkdir(strangers)
+    await chown(strangers, 65_534, 65_534)
+    await writeFile(precious, 'precious')
+    const planted = join(strangers, 'planted')
+    await symlink(precious, planted)
+    await lchown(planted, 65_534, 65_534)
+    const second = join(strangers, 'second')
+    await link(precious, second)
+    for (const dest of [planted, second]) {
+      for (const append of [false, true]) {
+        const sent = { dest, chunk: Buffer.from('evil').toString('base64'), compressed: false, append }
+        expect(await run(cp.recv_chunked, sent, context())).not.toBe(true)
+      }
+      expect(await run(cp.recv, { files: { x: 'evil' }, dest }, context())).toEqual({ [dest]: false })
+    }
+    expect(await readFile(precious, 'utf8')).toBe('precious')
+    const bomb = gzipSync(Buffer.alloc(80 * 2 ** 20)).toString('base64')
+    expect(await run(cp.recv_chunked, { dest: join(folder, 'bomb'), chunk: bomb }, context())).toMatch(
+      /larger than/,
+    )
+  },
+)

@@ -284,3 +284,18 @@ test('The module is refused without a crontab program', async () => {
   const facts = {} as Parameters<Extract<typeof cron.virtual, (...given: never[]) => unknown>>[0]
   expect(await cron.virtual(facts)).toBe(true)
 })
+
+describe('What would be another line, field or option is refused', () => {
+  test.each([
+    [cron.set_job, { ...weekly, minute: '* * * * * evil #' }, 'minute must be one word'],
+    [cron.set_job, { ...weekly, dayweek: '1 evil\t' }, 'dayweek must be one word'],
+    [cron.set_special, { special: '@daily evil #', cmd: 'good' }, 'special must be one word'],
+    [cron.set_env, { name: '* * * * * evil #', value: 'x' }, 'is not the name of a variable'],
+    [cron.set_env, { name: 'A=1\nB', value: 'x' }, 'is not the name of a variable'],
+    [cron.write_cron_file, { path: '-r' }, "'-r' would be an option of crontab"],
+    [cron.write_cron_file_verbose, { path: '-' }, "'-' would be an option of crontab"],
+  ])('before anything is written (case %#)', async (fn, given, sentence) => {
+    await expect(mine(fn as AnyFn, given)).rejects.toThrow(sentence)
+    expect(await writes()).toEqual([])
+  })
+})

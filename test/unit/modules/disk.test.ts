@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readDf, readInodes } from '../../../modules/_host/disk-free.ts'
 import { averageReports } from '../../../modules/_host/iostat.ts'
+import { readModules } from '../../../modules/_host/loaded-modules.ts'
+import { readLocale } from '../../../modules/_host/system-locale.ts'
 import * as disk from '../../../modules/disk.ts'
 import * as environ from '../../../modules/environ.ts'
 import * as kmod from '../../../modules/kmod.ts'
-import { readModules } from '../../../modules/kmod.ts'
 import * as locale from '../../../modules/localemod.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { hostContext, stubPrograms } from './_host/context.ts'
@@ -80,6 +81,7 @@ describe('kmod', () => {
   test('a failure of modprobe is a text (stub)', async () => {
     await stubPrograms(folder, { modprobe: 'echo "no such module" >&2; exit 1' })
     expect(await ask(kmod.load, { mod: 'none' })).toBe('Error loading module none: no such module')
+    await expect(ask(kmod.load, { mod: 'loop -C /tmp/evil.conf' })).rejects.toThrow('is not the name of')
     await expect(ask(kmod.load, { mod: '-r loop' })).rejects.toThrow('is not the name of a module')
   })
 })
@@ -108,7 +110,7 @@ describe('locale', () => {
 
   test('the settings of localectl are read (recorded)', () => {
     const text = '   System Locale: LANG=de_DE.UTF-8\n                  LC_TIME=C\n       VC Keymap: n/a\n'
-    expect([...locale.readLocale(text)]).toEqual([
+    expect([...readLocale(text)]).toEqual([
       ['LANG', 'de_DE.UTF-8'],
       ['LC_TIME', 'C'],
     ])

@@ -19,7 +19,12 @@ beforeEach(async () => {
     if (method === 'POST') running = !url.includes('/stop')
     if (url === '/_ping') return response.end('OK')
     if (url.startsWith('/containers/json')) {
-      return response.end(JSON.stringify([{ Id: 'abc', Created: 5, Names: ['/web'], Image: 'nginx' }]))
+      return response.end(
+        JSON.stringify([
+          { Id: 'abc', Created: 5, Names: ['/web'], Image: 'nginx', Status: 'Up 2 hours' },
+          { Id: 'old', Names: ['/old'], Status: 'Exited (0) 1 day ago' },
+        ]),
+      )
     }
     if (url.startsWith('/containers/web'))
       return response.end(JSON.stringify({ State: { Running: running } }))
@@ -38,7 +43,14 @@ const ask = (fn: AnyFn, given: Record<string, unknown> = {}, socket = 'docker.so
 
 test('asks Docker through its socket (a stand-in for Docker)', async () => {
   expect(await ask(docker.ping)).toBe(true)
-  expect(await ask(docker.ps)).toEqual({ abc: { Time_Created_Epoch: 5, Names: ['/web'], Image: 'nginx' } })
+  expect(await ask(docker.ps)).toEqual({
+    abc: {
+      ...{ Names: ['/web'], Image: 'nginx', Status: 'Up 2 hours', Time_Created_Epoch: 5 },
+      Time_Created_Local: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:05 ([A-Z]{3,5}|[+-]\d{4})$/),
+    },
+  })
+  expect(await ask(docker.list_containers)).toEqual(['web'])
+  expect(await ask(docker.list_containers, { all: true })).toEqual(['old', 'web'])
 })
 
 test('stops and starts a container, and says if there is nothing to do (a stand-in for Docker)', async () => {

@@ -12,10 +12,11 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as file from '../../../modules/file.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
+import { stubProgram } from './stub.ts'
 
 let folder: string
 let path: string
@@ -27,7 +28,10 @@ beforeEach(async () => {
   await writeFile(path, CONTENT)
   await chmod(path, 0o640)
 })
-afterEach(() => removeFolder(folder))
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await removeFolder(folder)
+})
 
 const ask = (fn: AnyFn, given: object, overrides: Partial<Context> = {}) =>
   call(fn, given as Record<string, unknown>, fakeContext(overrides))
@@ -304,6 +308,10 @@ describe('Files and folders', () => {
     expect(await content('e/f')).toBe('1')
     expect(await ask(file.move, { src: path, dst: join(folder, 'd') })).toMatchObject({ result: true })
     expect(await ask(file.file_exists, { path: join(folder, 'd/a') })).toBe(true)
+    const none = { src: '/none', dst: join(folder, 'n') }
+    await expect(ask(file.move, none)).rejects.toMatchObject({
+      message: `Unable to move '/none' to '${none.dst}': [Errno 2] No such file or directory: '/none'`,
+    })
   })
 
   test('find selects, prints and deletes', async () => {
@@ -354,6 +362,7 @@ describe('Files and folders', () => {
     const place = join(folder, 't')
     expect(await ask(file.touch, { name: place, atime: 5, mtime: 6 })).toBe(true)
     expect((await stat(place)).mtimeMs).toBe(6000)
+    expect(await ask(file.stats, { path: place })).toMatchObject({ mtime: new Number(6) })
     expect(await ask(file.access, { path: place, mode: 'f' })).toBe(true)
     expect(await ask(file.access, { path: `${place}x`, mode: 'r' })).toBe(false)
     await expect(ask(file.access, { path: place, mode: 'q' })).rejects.toThrow('Invalid mode specified.')
@@ -398,7 +407,7 @@ describe('Permissions', () => {
     const [result] = (await ask(file.check_perms, { name: path, ...given }, { opts: { test: true } })) as [
       object,
     ]
-    expect(result).toMatchObject({ changes: { mode: '0600' }, result: true })
+    expect(result).toMatchObject({ changes: { mode: '0600' }, result: null })
     expect(await modeOf('a')).toBe(0o640)
   })
 
@@ -409,60 +418,84 @@ describe('Permissions', () => {
 })
 
 describe('Programs', () => {
-  /** Records the words of a command, and answers with what is given. */
-  function programs(answer: unknown) {
-    const commands: unknown[] = []
-    const call = (async (name: string, given: { cmd: string[] }) => {
-      if (name === 'cmd.which') return '/usr/bin/program'
-      commands.push(given.cmd)
-      return answer
-    }) as unknown as Context['call']
-    return { commands, call }
-  }
-
-  test('sed and patch are started with lists of words', async () => {
-    const { commands, call } = programs({ retcode: 0 })
-    await ask(file.sed, { path, before: '/a', after: 'b' }, { call })
-    await ask(file.patch, { originalfile: folder, patchfile: '/p', dry_run: true }, { call })
-    expect(commands).toEqual([
-      ['sed', '-i.bak', '-r', '-e', 's/\\/a/b/g', path],
-      [
-        '/usr/bin/program',
-        '--dry-run',
-        '--forward',
-        '--reject-file=-',
-        '-i',
-        '/p',
-        '-d',
-        folder,
-        '--strip=0',
-      ],
-    ])
-    expect(await ask(file.sed, { path: `${path}x`, before: 'a', after: 'b' }, { call })).toBe(false)
+  test('sed edits a file and keeps a copy', async () => {
+    const edited = await ask(file.sed, { path, before: '8/?0', after: '9/1' })
+    expect(edited).toMatchObject({ retcode: 0, stdout: '', stderr: '' })
+    expect(await content()).toBe(CONTENT.replace('80', '9/1'))
+    expect(await content('a.bak')).toBe(CONTENT)
+    expect(await ask(file.sed_contains, { path, text: '9/1' })).toBe(true)
+    expect(await ask(file.sed_contains, { path, text: 'none' })).toBe(false)
+    expect(await ask(file.sed, { path: `${path}x`, before: 'a', after: 'b' })).toBe(false)
   })
 
-  test('attributes are read and set (recorded)', async () => {
-    const listing = programs(`----i---------e------- ${path}\n`)
-    expect(await ask(file.lsattr, { path }, listing)).toEqual({ [path]: ['i', 'e'] })
-    const quiet = programs('')
-    expect(await ask(file.chattr, { files: [path], operator: 'add', attributes: 'ai' }, quiet)).toBe(true)
-    expect(quiet.commands).toEqual([['chattr', '+ai', path]])
-    await expect(ask(file.chattr, { files: [path] }, quiet)).rejects.toThrow(
-      "Need an operator: 'add' or 'remove'",
+  test('patch applies a diff, to a file or a folder', async () => {
+    const diff = await ask(file.replace, { path, pattern: '80', repl: '81', dry_run: true })
+    const patchfile = join(folder, 'diff')
+    await writeFile(patchfile, String(diff).replace('--- ', '--- a').replace('+++ ', '+++ a'))
+    const given = { originalfile: path, patchfile }
+    expect(await ask(file.patch, { ...given, dry_run: true })).toMatchObject({ retcode: 0 })
+    expect(await content()).toBe(CONTENT)
+    expect(await ask(file.patch, { ...given, originalfile: folder })).toMatchObject({ retcode: 0 })
+    expect(await content()).toBe(CONTENT.replace('80', '81'))
+  })
+
+  test('grep returns what it found, and takes a pattern that looks like an option', async () => {
+    await writeFile(path, '--help\nport\n')
+    expect(await ask(file.grep, { path, pattern: '--help' })).toMatchObject({ retcode: 0, stdout: '--help' })
+    expect(await ask(file.grep, { path: `${folder}/*`, pattern: 'PORT', opts: ['-i', '-c'] })).toMatchObject({
+      stdout: '1',
+    })
+    await expect(ask(file.grep, { path, pattern: 'x', opts: ['-i -v'] })).rejects.toThrow(
+      'Passing multiple command line arguments in a single string is not supported',
     )
+  })
+
+  test('attributes are read and set (stand-ins)', async () => {
+    const programs = join(folder, 'bin')
+    await stubProgram(programs, 'lsattr', `echo "----i---------e------- $1"`)
+    await stubProgram(programs, 'chattr', `echo "$@" > ${folder}/words`)
+    expect(await ask(file.lsattr, { path })).toEqual({ [path]: ['i', 'e'] })
+    expect(await ask(file.chattr, { files: [path], operator: 'add', attributes: 'ai' })).toBe(true)
+    expect(await content('words')).toBe(`+ai ${path}\n`)
+    await expect(ask(file.chattr, { files: [path] })).rejects.toThrow("Need an operator: 'add' or 'remove'")
+  })
+
+  test('the context of a file is read and set (stand-ins)', async () => {
+    const programs = join(folder, 'bin')
+    await stubProgram(programs, 'stat', 'echo system_u:object_r:etc_t:s0')
+    await stubProgram(programs, 'chcon', `echo "$@" > ${folder}/words`)
+    expect(await ask(file.get_selinux_context, { path })).toBe('system_u:object_r:etc_t:s0')
+    expect(await ask(file.set_selinux_context, { path, type: 'tmp_t' })).toBe('system_u:object_r:etc_t:s0')
+    expect(await content('words')).toMatch(/^-t tmp_t -- \/proc\/\d+\/fd\/\d+\n$/)
+    expect(await ask(file.set_selinux_context, { path })).toBe(false)
+    await expect(ask(file.set_selinux_context, { path, type: 'x', persist: true })).rejects.toThrow(
+      'cannot be kept in the policy',
+    )
+    const meta = { name: path, source_sum: null, mode: null, setype: 'tmp_t' }
+    expect(await ask(file.check_file_meta, meta)).toEqual({ selinux: { type: 'tmp_t' } })
   })
 
   test('templates are refused with a sentence', async () => {
     const given = { contents: 'x', template: 'jinja', context: {}, defaults: {}, saltenv: 'base' }
     await expect(ask(file.apply_template_on_contents, given)).rejects.toThrow('salt-ts has no renderers')
+    expect(await ask(file.apply_template_on_contents, { ...given, template: 'foo' })).toEqual({
+      result: false,
+      comment: 'Specified template format foo is not supported',
+    })
   })
 
-  test('mknod makes a pipe, and refuses other types', async () => {
-    const { commands, call } = programs({ retcode: 0 })
-    expect(await ask(file.mknod, { name: '/x/pipe', ntype: 'p' }, { call })).toBe(true)
-    expect(commands).toEqual([['mknod', '--mode=0600', '--', '/x/pipe', 'p']])
-    await expect(ask(file.mknod, { name: '/x', ntype: 'q' }, { call })).rejects.toThrow(
-      "Node type unavailable: 'q'.",
-    )
+  test('mknod makes a pipe once, with the folders above it, and refuses other types', async () => {
+    const pipe = join(folder, 'new/pipe')
+    const given = { name: pipe, ntype: 'p', mode: '0640' }
+    const made = { name: pipe, changes: { new: `Fifo pipe ${pipe} created.` }, comment: '', result: true }
+    expect(await ask(file.mknod, given)).toEqual(made)
+    expect(await ask(file.is_fifo, { name: pipe })).toBe(true)
+    expect(await modeOf('new/pipe')).toBe(0o640)
+    expect(await ask(file.mknod, given)).toMatchObject({
+      comment: `File ${pipe} exists and cannot be overwritten`,
+      result: false,
+    })
+    await expect(ask(file.mknod, { name: '/x', ntype: 'q' })).rejects.toThrow("Node type unavailable: 'q'.")
+    expect(await ask(file.get_devmm, { name: '/dev/null' })).toEqual([1, 3])
   })
 })

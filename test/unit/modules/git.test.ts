@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { changeVariable } from '../../../modules/_environ/job-environment.ts'
 import { withLogin } from '../../../modules/_git/address.ts'
 import { readFetch, readStatus } from '../../../modules/_git/parse.ts'
 import * as git from '../../../modules/git.ts'
@@ -271,4 +272,54 @@ describe('Folders', () => {
     expect(execFileSync('tar', ['tf', at('x.tar')], { encoding: 'utf8' })).toBe('repo/\nrepo/a\n')
     expect(await ask(git.submodule, { command: 'status' })).toBe('')
   })
+})
+
+describe('Words that are options', () => {
+  const option = () => `--upload-pack=touch ${at('ran')};false`
+  test.each([
+    [git.remote_refs, () => ({ cwd: undefined, url: option(), filter: repo })],
+    [git.ls_remote, () => ({ remote: option(), ref: repo })],
+    [git.fetch, () => ({ remote: option(), refspecs: repo })],
+    [git.diff, () => ({ item1: `--output=${at('ran')}` })],
+    [git.archive, () => ({ output: at('x.tar'), rev: `--output=${at('ran')}` })],
+    [git.describe, () => ({ rev: '--exec-path=x' })],
+    [git.revision, () => ({ rev: '--git-dir' })],
+    [git.config_get, () => ({ key: '--list' })],
+    [git.config_set, () => ({ key: `--file=${at('ran')}`, value: 'a.b' })],
+    [git.remote_set, () => ({ url: 'x', remote: '--mirror=push' })],
+    [git.branch, () => ({ name: '-D' })],
+    [git.tag, () => ({ name: '-d' })],
+    [git.rebase, () => ({ rev: '--exec=id' })],
+  ])('are refused where a name, revision or URL belongs', async (fn, given) => {
+    const { cwd = repo, ...rest } = given() as Record<string, unknown>
+    const place = 'cwd' in given() ? {} : { cwd }
+    await expect(call(fn as AnyFn, { ...place, ...rest }, commandContext())).rejects.toThrow(
+      'would be an option of git',
+    )
+    expect(existsSync(at('ran'))).toBe(false)
+  })
+})
+
+test('variables that the job has set are those of git', async () => {
+  const context = commandContext()
+  changeVariable('GIT_DIR', join(repo, '.git'), context)
+  expect(await ask(git.current_branch, { cwd: folder }, context)).toBe('master')
+})
+
+test('a folder that does not exist is no worktree', async () => {
+  expect(await ask(git.is_worktree, { cwd: at('none') })).toBe(false)
+})
+
+test('merge_tree shows what a merge would change, and changes nothing', async () => {
+  inRepo('checkout', '-qb', 'side')
+  await edit('b', '2\n')
+  inRepo('add', 'b')
+  inRepo('commit', '-qm', 'two')
+  inRepo('checkout', '-q', 'master')
+  expect(await ask(git.merge_tree, { ref1: 'master', ref2: 'side' })).toContain('added in remote')
+  expect(existsSync(join(repo, 'b'))).toBe(false)
+  await expect(ask(git.merge_tree, { ref1: 'master', ref2: 'none' })).rejects.toThrow(
+    'Unable to determine merge base for master and none',
+  )
+  await expect(ask(git.merge_tree, { ref1: 'master', ref2: '--help' })).rejects.toThrow('--help')
 })

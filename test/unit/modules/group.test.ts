@@ -1,3 +1,5 @@
+import { chmod } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as group from '../../../modules/group.ts'
 import { removeFolder } from '../../harness/folder.ts'
@@ -98,4 +100,11 @@ test('The module is refused where the kernel is not Linux', () => {
   const facts = (kernel: string) => ({ grains: { kernel } }) as unknown as Parameters<typeof group.virtual>[0]
   expect(group.virtual(facts('Linux'))).toBe(true)
   expect(group.virtual(facts('SunOS'))).toContain('groupadd execution module cannot be loaded')
+})
+
+test('Another root in which other users may place files is refused, since programs load libraries from there', async () => {
+  await chmod(root, 0o777)
+  await expect(call(group.add, { name: 'web', root })).rejects.toThrow(`other users may write to ${root}`)
+  await chmod(root, 0o755)
+  await expect(call(group.add, { name: 'web', root: join(root, 'none') })).rejects.toThrow('does not exist')
 })

@@ -1,5 +1,8 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import * as http from '../../../modules/http.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { type Asked, type HttpServer, httpServer, type Told } from '../../harness/http-server.ts'
 import { call, fakeContext } from './context.ts'
 
@@ -9,6 +12,11 @@ afterEach(() => server?.close())
 async function serve(answer: (asked: Asked) => Told | undefined): Promise<string> {
   server = await httpServer(answer)
   return server.url
+}
+
+const dictOf = (result: unknown) => {
+  const { dict, error } = result as { dict?: unknown; error?: unknown }
+  return dict ?? error
 }
 
 describe('http.query', () => {
@@ -25,6 +33,35 @@ describe('http.query', () => {
       status: 200,
       headers: expect.objectContaining({ 'x-own': 'yes' }),
     })
+  })
+
+  test('shows headers nowhere, since they may have tokens in them', () => {
+    expect(http.query.params.header_dict.secret).toBe(true)
+    expect(http.wait_for_successful_query.params.header_dict.secret).toBe(true)
+  })
+
+  test('follows redirects, and gives headers and data of the caller to no other server', async () => {
+    const other = await httpServer(({ method, headers, body }) => ({
+      text: JSON.stringify({ method, key: headers['x-api-key'], login: headers.authorization, body }),
+    }))
+    const url = await serve(({ path, method, headers, body }) => {
+      if (path === '/far') return { status: 302, headers: { location: `${other.url}x` } }
+      if (path === '/far-data') return { status: 307, headers: { location: `${other.url}x` } }
+      if (path === '/near') return { status: 303, headers: { location: '/here' } }
+      if (path === '/round') return { status: 302, headers: { location: '/round' } }
+      return { text: JSON.stringify({ method, key: headers['x-api-key'], body }) }
+    })
+    const given = { header_dict: { 'X-Api-Key': 'geheim' }, username: 'me', password: 'pw', decode: true }
+    const at = async (path: string, more: object = {}) =>
+      dictOf(await call(http.query, { ...given, url: `${url}${path}`, ...more }))
+    const post = { method: 'POST', data: 'a=1' }
+    const seen = { method: 'GET', body: '' }
+    expect(await at('far')).toEqual(seen)
+    expect(await at('far', post)).toEqual(seen)
+    expect(await at('near', post)).toEqual({ ...seen, key: 'geheim' })
+    expect(await at('far-data', post)).toContain('redirects to another host, which does not get the data')
+    expect(await at('round')).toContain('redirects more than 20 times')
+    await other.close()
   })
 
   test('reports a failure of the server, or that none answers', async () => {
@@ -67,4 +104,21 @@ describe('http.wait_for_successful_query', () => {
       call(http.wait_for_successful_query, { url, ...soon }, fakeContext({ signal: stop.signal })),
     ).rejects.toThrow('aborted')
   })
+})
+
+test('update_ca_bundle replaces the file by certificates that are fetched, and only by certificates', async () => {
+  const folder = await temporaryFolder('salt-ts-ca-')
+  const [target, mine] = [join(folder, 'ca.pem'), join(folder, 'mine.pem')]
+  await writeFile(target, 'old')
+  await writeFile(mine, 'mine')
+  const url = await serve(({ path }) => ({
+    text: path === '/ca' ? '-----BEGIN CERTIFICATE-----\nx' : 'sorry',
+  }))
+  await expect(call(http.update_ca_bundle, { target, source: `${url}no` })).rejects.toThrow(
+    'has no certificates',
+  )
+  expect(await readFile(target, 'utf8')).toBe('old')
+  expect(await call(http.update_ca_bundle, { target, source: `${url}ca`, merge_files: mine })).toBe(null)
+  expect(await readFile(target, 'utf8')).toBe('-----BEGIN CERTIFICATE-----\nx\nmine')
+  await removeFolder(folder)
 })

@@ -35,6 +35,16 @@ describe('sysctl (stub)', () => {
     expect(await ask(sysctl.show, { config_file: '/none' })).toEqual([])
   })
 
+  test.each(['vm.swappiness\nkernel.core_pattern', 'x = 1 #', '-w'])(
+    'persist refuses the name %j',
+    async (name) => {
+      await expect(ask(sysctl.persist, { name, value: 1, config })).rejects.toThrow(
+        'is not the name of a parameter',
+      )
+      await expect(readFile(config)).rejects.toThrow('ENOENT')
+    },
+  )
+
   test('assign sets a parameter that exists', async () => {
     expect(await ask(sysctl.assign, { name: 'vm.swappiness', value: 20 })).toEqual({ 'vm.swappiness': '20' })
     await expect(ask(sysctl.assign, { name: 'no.such', value: 1 })).rejects.toThrow(

@@ -1,8 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as mount from '../../../modules/mount.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { needs, ROOT } from '../../harness/needs.ts'
 import { hostContext, stubPrograms } from './_host/context.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
@@ -74,6 +75,15 @@ describe('fstab', () => {
     )
   })
 
+  test.each(['name', 'device', 'fstype', 'opts'])(
+    'set_fstab refuses a second entry within %s',
+    async (field) => {
+      const given = { name: '/x', device: '/y', fstype: 'ext4', [field]: 'a\n/dev/loop0 /etc ext4 suid 0 0' }
+      await expect(set(given)).rejects.toThrow('cannot contain a line break')
+      expect(await content()).toBe(FSTAB)
+    },
+  )
+
   test('rm_fstab removes the entry of a mount point and device', async () => {
     expect(await ask(mount.rm_fstab, { name: '/tmp', device: 'tmpfs', config })).toBe(true)
     expect(await content()).toBe(FSTAB.replace('tmpfs /tmp tmpfs nosuid,nodev\n', ''))
@@ -121,9 +131,67 @@ describe('Programs (stubs)', () => {
     expect(await log('mount')).toBe('-o ro,remount proc /proc\n-o defaults x /none\n')
   })
 
+  test('a link that replaces the new mount point gives the user no other folder', needs(ROOT), async () => {
+    const [name, victim] = [join(folder, 'point'), join(folder, 'victim')]
+    await mkdir(victim)
+    // It is asked for the user after the folder was made, and before the folder is given to the user.
+    await stubPrograms(folder, {
+      getent: `if [ -d ${name} ]; then rmdir ${name}; ln -s ${victim} ${name}; fi; echo planter:x:4242:4242::/:/bin/sh`,
+    })
+    const given = { name, device: '/dev/sdz1', mkmnt: true, user: 'planter' }
+    await expect(ask(mount.mount, given)).rejects.toThrow(`The mount point ${name} was replaced`)
+    expect((await stat(victim)).uid).toBe(0)
+  })
+
+  test.each([
+    [mount.mount, { name: '-a' }],
+    [mount.mount, { name: '/x', device: '-Tevil' }],
+    [mount.umount, { name: '/proc', device: '-a' }],
+    [mount.remount, { name: '/proc', device: '-a' }],
+  ])('refuse options where a device or mount point belongs', async (fn, given) => {
+    await expect(ask(fn, given)).rejects.toThrow('cannot begin with a dash')
+  })
+
   test('umount unmounts only what is mounted', async () => {
     expect(await ask(mount.umount, { name: '/none' })).toBe('/none does not have anything mounted')
     expect(await ask(mount.umount, { name: '/proc' })).toBe(true)
     expect(await log('umount')).toBe('/proc\n')
+  })
+})
+
+describe('The mounts that are remembered', () => {
+  const within = () => hostContext({}, { opts: { cachedir: folder } })
+
+  test('are written, read and forgotten, in the file that Salt has; the rest of it stays', async () => {
+    await writeFile(join(folder, 'mounts'), 'other: 1\n')
+    const given = { real_name: '/mnt', device: 'dev', mkmnt: true, fstype: 'ext4', mount_opts: ['ro'] }
+    expect(await call(mount.write_mount_cache, given, within())).toBe(true)
+    expect(await call(mount.read_mount_cache, { name: '/mnt' }, within())).toEqual({
+      device: 'dev',
+      fstype: 'ext4',
+      mkmnt: true,
+      opts: ['ro'],
+    })
+    expect(await readFile(join(folder, 'mounts'), 'utf8')).toContain('other: 1')
+    expect(await call(mount.delete_mount_cache, { real_name: '/mnt' }, within())).toBe(true)
+    expect(await call(mount.read_mount_cache, { name: '/mnt' }, within())).toEqual({})
+    expect(await call(mount.delete_mount_cache, { real_name: 'toString' }, within())).toBe(true)
+  })
+
+  test('keep comments, come from several jobs at once, and are not lost if the file cannot be read', async () => {
+    await writeFile(join(folder, 'mounts'), '# ours\nmounts: {}\n')
+    const names = ['/a', '/b', '/c', '/d']
+    const given = { device: 'dev', mkmnt: true, fstype: 'ext4', mount_opts: ['ro'] }
+    await Promise.all(
+      names.map((real_name) => call(mount.write_mount_cache, { real_name, ...given }, within())),
+    )
+    const text = await readFile(join(folder, 'mounts'), 'utf8')
+    expect(text).toContain('# ours')
+    for (const name of names) expect(text).toContain(name)
+    await writeFile(join(folder, 'mounts'), 'mounts: {')
+    await expect(call(mount.write_mount_cache, { real_name: '/e', ...given }, within())).rejects.toThrow(
+      'Unable to read existing mount cache',
+    )
+    expect(await readFile(join(folder, 'mounts'), 'utf8')).toBe('mounts: {')
   })
 })

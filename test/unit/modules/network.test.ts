@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readInterfaces } from '../../../modules/_host/interfaces.ts'
 import { readNetstat, readSs, readTraceroute } from '../../../modules/_host/open-sockets.ts'
 import { readRoutes, readRoutes6, readRouteTo } from '../../../modules/_host/routes.ts'
 import * as network from '../../../modules/network.ts'
-import { hostContext } from './_host/context.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { hostContext, stubPrograms } from './_host/context.ts'
 import { type AnyFn, call } from './context.ts'
 
 const ask = (which: AnyFn, given: Record<string, unknown> = {}) => call(which, given, hostContext())
@@ -124,6 +125,8 @@ describe('This host', () => {
       result: true,
       comment: `Successfully connected to 127.0.0.1 (127.0.0.1) on tcp port ${port}`,
     })
+    const connected = (await ask(network.active_tcp)) as Map<number, unknown>
+    expect([...connected.keys()].slice(0, 1)).toEqual([0])
     await new Promise((resolve) => server.close(resolve))
     expect(await ask(network.connect, { host: '127.0.0.1', port })).toMatchObject({ result: false })
     expect(await ask(network.connect, { host: '' })).toMatchObject({
@@ -135,5 +138,38 @@ describe('This host', () => {
     await expect(ask(network.ping, { host: '-f' })).rejects.toThrow(
       "'-f' is not the name or address of a host",
     )
+  })
+})
+
+describe('Names and buffers', () => {
+  let folder: string
+  beforeEach(async () => {
+    folder = await temporaryFolder('salt-ts-network-')
+  })
+  afterEach(async () => {
+    vi.unstubAllEnvs()
+    await removeFolder(folder)
+  })
+
+  test('the sizes of ring buffers are read and set by ethtool (a stand-in)', async () => {
+    const shown =
+      'Ring parameters for eth0:\\nPre-set maximums:\\nRX:\\t\\t4096\\nCurrent hardware settings:\\nRX:\\t\\t256\\n'
+    await stubPrograms(folder, { ethtool: `[ "$1" = -G ] || printf '${shown}'` })
+    expect(await ask(network.get_bufsize, { iface: 'eth0' })).toEqual({
+      result: true,
+      'rx-max': 4096,
+      rx: 256,
+    })
+    expect(await ask(network.mod_bufsize, { iface: 'eth0', kwargs: { rx: 512, tx: 1 } })).toEqual({
+      result: true,
+      comment: 'rx 512 tx 1',
+    })
+    expect(await ask(network.mod_bufsize, { iface: 'eth0' })).toMatchObject({ result: false })
+    await expect(ask(network.get_bufsize, { iface: '-i' })).rejects.toThrow('is not the name of an interface')
+  })
+
+  test('a name that no host can have is refused', async () => {
+    for (const hostname of ['-x', 'a b', 'a\nb', 'x'.repeat(254)])
+      await expect(ask(network.mod_hostname, { hostname })).rejects.toThrow('is not the name of a host')
   })
 })

@@ -1,8 +1,10 @@
-import { chmod, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { which } from '../../../modules/_cmd/which.ts'
 import * as pip from '../../../modules/pip.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { needs, program } from '../../harness/needs.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 let folder: string
@@ -51,7 +53,7 @@ test('installs and uninstalls what is named, with extras and version ranges', as
   await ask(pip.uninstall, { pkgs: ['a', 'b'] })
   expect(await lastRun()).toBe('uninstall -y a b')
   await expect(ask(pip.install, { pkgs: ['--index-url=x'] })).rejects.toThrow('is an option of pip')
-  await expect(ask(pip.install)).rejects.toThrow('Name something to install')
+  expect(await ask(pip.install)).toEqual({ retcode: 0, stdout: 'No packages to install.' })
 })
 
 test('says what is wrong if pip fails or is missing', async () => {
@@ -60,4 +62,50 @@ test('says what is wrong if pip fails or is missing', async () => {
   await expect(ask(pip.freeze, { bin_env: folder })).rejects.toThrow(
     'Could not find a `pip` binary in virtualenv',
   )
+})
+
+test('shows no password of an index or proxy in its arguments', async () => {
+  const secret = 'http://ann:secret@example.com'
+  await writeFile(bin_env, `#!/bin/sh\necho "$*" >> ${folder}/log\nenv | grep ^PIP_ > ${folder}/env\n`)
+  await chmod(bin_env, 0o755)
+  await ask(pip.install, { pkgs: 'a', index_url: secret, extra_index_url: secret, proxy: secret })
+  await ask(pip.list_all_versions, { pkg: 'a', index_url: secret })
+  await ask(pip.uninstall, { pkgs: 'a', proxy: secret })
+  expect(await readFile(join(folder, 'log'), 'utf8')).toBe('install a\nindex versions a\nuninstall -y a\n')
+  expect(await readFile(join(folder, 'env'), 'utf8')).toContain(`PIP_PROXY=${secret}`)
+  await expect(ask(pip.list_all_versions, { pkg: '--log=/x' })).rejects.toThrow('is an option of pip')
+})
+
+test(
+  'runs no module that somebody has placed into the working directory',
+  needs(program('python3')),
+  async () => {
+    await mkdir(join(folder, 'pip'))
+    await writeFile(join(folder, 'pip', '__init__.py'), '')
+    await writeFile(join(folder, 'pip', '__main__.py'), `open('${folder}/ran', 'w')`)
+    await writeFile(join(folder, 'runpy.py'), `open('${folder}/ran', 'w')`)
+    const python = (await which('python3')) ?? ''
+    await call(pip.version, { bin_env: python, cwd: folder }, fakeContext()).catch(() => undefined)
+    await expect(readFile(join(folder, 'ran'))).rejects.toThrow('ENOENT')
+  },
+)
+
+test('reads what freeze prints: versions, and editable packages by their address (a stand-in for pip)', async () => {
+  await pipThat('# comment\nsix==1.16\nodd===2\n-e git+https://x/y@abc#egg=own\n-f https://x\n')
+  expect(await ask(pip.list_freeze_parse)).toEqual({ six: '1.16', odd: '2', own: 'git+https://x/y@abc' })
+  expect(await ask(pip.list_freeze_parse, { prefix: 'S' })).toEqual({ six: '1.16' })
+})
+
+test('upgrades each package that has a later version, and says what changed (a stand-in for pip)', async () => {
+  const listed = (version: string) => `[{"name": "six", "version": "${version}"}]`
+  const outdated = '[{"name": "six", "version": "1", "latest_version": "2", "latest_filetype": "wheel"}]'
+  const script = `case "$*" in *--outdated*) echo '${outdated}';; list*) if [ -e ${folder}/new ]; then echo '${listed('2')}'; else echo '${listed('1')}'; fi;; install*) echo "$*" > ${folder}/new;; esac`
+  await writeFile(bin_env, `#!/bin/sh\n${script}\n`)
+  await chmod(bin_env, 0o755)
+  expect(await ask(pip.upgrade)).toEqual({
+    changes: { six: { old: '1', new: '2' } },
+    result: true,
+    comment: '',
+  })
+  expect((await readFile(join(folder, 'new'), 'utf8')).trim()).toBe('install -U six')
 })

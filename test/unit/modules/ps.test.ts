@@ -14,7 +14,9 @@ describe('Processes', () => {
       pid: process.pid,
       ppid: process.ppid,
     })
-    expect(await ask(ps.proc_info, { pid: process.pid })).not.toHaveProperty('environ')
+    const facts = await ask(ps.proc_info, { pid: process.pid })
+    expect(facts).not.toHaveProperty('environ')
+    expect(facts).toMatchObject({ cpu_times: { length: 5 }, memory_info: { length: 7 } })
     await expect(ask(ps.proc_info, { pid: 1, attrs: ['none'] })).rejects.toThrow("invalid attr name 'none'")
     await expect(ask(ps.proc_info, { pid: 4_194_304 })).rejects.toThrow('process PID not found (pid=4194304)')
   })

@@ -189,3 +189,39 @@ test('a sync fails if something that is there cannot be loaded', async () => {
   await call(saltutil.sync_modules, {}, context)
   expect(context.retcode).toBe(1)
 })
+
+test('what Salt runs with the files of a master is refused, with what to use', async () => {
+  for (const [fn, given, instead] of [
+    [saltutil.cmd, { tgt: '*', fun: 'test.ping' }, 'publish.publish'],
+    [saltutil.cmd_iter, { tgt: '*', fun: 'test.ping' }, 'publish.publish'],
+    [saltutil.runner, { name: 'manage.up' }, 'publish.runner'],
+    [saltutil.wheel, { name: 'key.list_all' }, 'salt-key'],
+  ] as [AnyFn, Record<string, unknown>, string][])
+    await expect((async () => call(fn, given))()).rejects.toThrow(instead)
+})
+
+test('mmodule calls a function of this minion', async () => {
+  const asked: unknown[] = []
+  const within = fakeContext({
+    call: (async (...call: unknown[]) => void asked.push(call)) as Context['call'],
+  })
+  await call(saltutil.mmodule, { saltenv: 'base', fun: 'test.echo', args: ['hi'] }, within)
+  expect(asked).toEqual([['test.echo', ['hi'], {}]])
+})
+
+test('a refresh is false where no minion runs', async () => {
+  const fire = async () => {
+    throw new Error('no bus')
+  }
+  const within = fakeContext({ minion: { fire } as unknown as Context['minion'] })
+  expect(await call(saltutil.refresh_matchers, {}, within)).toBe(false)
+})
+
+test('sync_all of a minion without a master syncs pillars, too', async () => {
+  minion.sync.mockImplementation(async ({ types = ['modules'] }) => ({ [types[0]]: changes }))
+  const within = fakeContext({
+    minion: minion as unknown as Context['minion'],
+    opts: { file_client: 'local' },
+  })
+  expect(await call(saltutil.sync_all, {}, within)).toEqual({ modules: changes.lines, pillar: changes.lines })
+})

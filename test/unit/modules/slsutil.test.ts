@@ -76,16 +76,35 @@ describe('Serializers', () => {
   })
 
   test('yaml is sorted, with the innermost collections on one line', async () => {
-    expect(await there('yaml', value)).toBe("a:\n- 1\n- {'y': 'yes'}\nb: 1\nt: 'a: b'\nz: null")
+    expect(await there('yaml', value)).toBe("a:\n- 1\n- {y: 'yes'}\nb: 1\nt: 'a: b'\nz: null")
     expect(await there('yaml', { a: 1 })).toBe('{a: 1}')
     expect(await there('yaml', { a: [1] }, { default_flow_style: false })).toBe('a:\n- 1')
+    expect(await there('yaml', { a: [1] }, { default_flow_style: true })).toBe('{a: [1]}')
     expect(await there('yaml', 'text')).toBe('text')
+  })
+
+  test('yaml has the floats, the quotes and the escapes of PyYAML', async () => {
+    expect(await there('yaml', new Number(1))).toBe('1.0')
+    expect(await there('yaml', 'ü')).toBe('"\\xFC"')
+    expect(await there('yaml', 'two\nlines')).toBe("'two\n\n  lines'")
+    expect(await there('yaml', { n: 1, q: "it's" })).toBe("{n: 1, q: it's}")
+  })
+
+  test('python and keyvalue have the values as Python writes them', async () => {
+    const given = { a: { b: [1, null, true, 1.5] } }
+    expect(await there('python', given)).toBe("{'a': {'b': [1, None, True, 1.5]}}")
+    expect(await there('keyvalue', given)).toBe("a={'b': [1, None, True, 1.5]}")
+    await expect(back('python', '{}')).rejects.toThrow("Serializer 'python' does not implement deserialize.")
   })
 
   test('yaml is read as version 1.1, dates as text', async () => {
     expect(await back('yaml', 'a: [1, 0644, yes, ~, 2020-01-02]')).toEqual({
       a: [1, 420, true, null, '2020-01-02'],
     })
+    expect(await back('yaml', '{x: y, n: 1e3, f: !!str 1}')).toEqual({ x: 'y', n: '1e3', f: '1' })
+    expect(await back('yaml', '[1.0, 1.5, a: 1]')).toEqual([new Number(1), 1.5, { a: 1 }])
+    await expect(back('yaml', '!!python/object:x {}')).rejects.toThrow('The text is no valid yaml: ')
+    expect(await back('yaml', '')).toBeNull()
   })
 
   test('keyvalue writes and reads lines', async () => {
@@ -127,9 +146,14 @@ describe('renderer', () => {
     expect(await call(slsutil.renderer, { path }, context)).toEqual({ a: 1 })
   })
 
+  test('renders a text for Jinja that has none of its marks', async () => {
+    expect(await call(slsutil.renderer, { string: 'a: 1' })).toEqual({ a: 1 })
+    expect(await call(slsutil.renderer, { string: '#!jinja|json\n{"a": 1}' })).toEqual({ a: 1 })
+  })
+
   test('refuses templates, and what is not one source', async () => {
-    await expect(call(slsutil.renderer, { string: 'a' })).rejects.toThrow(
-      "The renderer 'jinja|yaml' is not available: salt-ts has no template engine.",
+    await expect(call(slsutil.renderer, { string: 'a: {{ 1 }}' })).rejects.toThrow(
+      "The renderer 'jinja|yaml' is not available: salt-ts has no template engine",
     )
     await expect(call(slsutil.renderer)).rejects.toThrow('Must pass either path or string')
     await expect(call(slsutil.renderer, { path: 'a', string: 'b' })).rejects.toThrow(

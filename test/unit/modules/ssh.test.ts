@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, chown, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, link, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as ssh from '../../../modules/ssh.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
-import { needs, program } from '../../harness/needs.ts'
+import { needs, program, ROOT } from '../../harness/needs.ts'
 import { commandContext } from './commands.ts'
 import { type AnyFn, call } from './context.ts'
+import { stubProgram } from './stub.ts'
 
 let folder: string
 let config: string
@@ -83,6 +84,9 @@ describe('Keys of users', () => {
     expect(await ask(ssh.set_auth_key_from_file, given, empty)).toBe('fail')
     expect(empty.lines[0]?.message).toBe('No keys detected in salt://keys. Is file properly formatted?')
     await expect(ask(ssh.set_auth_key_from_file, given)).rejects.toThrow('Failed to pull key file')
+    await expect(ask(ssh.check_key_file, given, context('/none'))).rejects.toThrow(
+      'Problem reading ssh key file /none',
+    )
   })
 
   test('that are none, of users who do not exist, or in odd places are refused', async () => {
@@ -98,7 +102,7 @@ describe('Keys of users', () => {
       await chown(foreign, 65534, 65534)
     }
     await symlink(foreign, join(folder, 'keys'))
-    await expect(set(one)).rejects.toThrow('is a link to what does not belong')
+    await expect(set(one)).rejects.toThrow('what does not belong')
   })
 
   test('of the user are read from their files', async () => {
@@ -189,6 +193,10 @@ describe('Known hosts', needs(program('ssh-keygen')), () => {
       expect(await set({ fingerprint: seen?.fingerprint })).toMatchObject({ status: 'updated' })
       expect(await set({})).toEqual({ status: 'exists', keys: [key] })
       expect(await ask(ssh.check_known_host, given({ fingerprint: seen?.fingerprint }))).toBe('exists')
+      await writeFile(join(folder, 'ssh-keyscan'), '#!/bin/sh\nexit 1\n')
+      const job = context()
+      expect(await ask(ssh.recv_known_host_entries, { hostname: 'web1' }, job)).toBeNull()
+      expect(job.retcode).toBe(1)
     } finally {
       vi.unstubAllEnvs()
     }
@@ -205,5 +213,121 @@ describe('Known hosts', needs(program('ssh-keygen')), () => {
     expect(await ask(ssh.set_known_host, given({ port: 2222 }))).toEqual(
       error('argument port can not be used in conjunction with argument hash_known_hosts'),
     )
+  })
+})
+
+describe('What a user may have planted', needs(ROOT, program('ssh-keygen')), () => {
+  const planter = { user: 'planter', config: '.ssh/authorized_keys' }
+  let home: string
+  beforeEach(async () => {
+    home = join(folder, 'home')
+    await mkdir(join(home, '.ssh'), { recursive: true })
+    for (const place of [home, join(home, '.ssh')]) await chown(place, 4242, 4242)
+    await chmod(folder, 0o755)
+    // The user is none of /etc/passwd, so that getent is asked for it.
+    await stubProgram(join(folder, 'bin'), 'getent', `echo planter:x:4242:4242::${home}:/bin/sh`)
+    await writeFile(join(folder, 'private'), `ssh-rsa ${one} secret\n`, { mode: 0o600 })
+  })
+  afterEach(() => void vi.unstubAllEnvs())
+  const plant = async (name: string, target: string) => {
+    await rm(join(home, '.ssh', name), { force: true })
+    await symlink(target, join(home, '.ssh', name))
+  }
+
+  test.each(['symlink', 'hard link'])('as a %s to a file of root is not returned as a key', async (kind) => {
+    const place = join(home, '.ssh', 'id_rsa.pub')
+    if (kind === 'symlink') await symlink(join(folder, 'private'), place)
+    else await link(join(folder, 'private'), place)
+    expect(await ask(ssh.user_keys, { user: 'planter', prvfile: false })).toEqual({})
+    await writeFile(join(home, '.ssh', 'id_ed25519.pub'), 'theirs')
+    await chown(join(home, '.ssh', 'id_ed25519.pub'), 4242, 4242)
+    expect(await ask(ssh.user_keys, { user: 'planter', prvfile: false })).toEqual({
+      planter: { 'id_ed25519.pub': 'theirs' },
+    })
+  })
+
+  test('as a FIFO or a device lets no job wait or grow', async () => {
+    execFileSync('mkfifo', [join(home, '.ssh', 'authorized_keys')])
+    await expect(ask(ssh.auth_keys, planter)).rejects.toThrow('is not a regular file')
+    expect(await ask(ssh.auth_keys, { ...planter, user: ['planter'] })).toEqual({})
+    await plant('authorized_keys', '/dev/zero')
+    await expect(ask(ssh.auth_keys, planter)).rejects.toThrow('is a link to what does not belong')
+    await plant('known_hosts', '/dev/zero')
+    const of = { user: 'planter', hostname: 'web1' }
+    await expect(ask(ssh.get_known_host_entries, of)).rejects.toThrow('is a link to what does not belong')
+  })
+
+  test('as a folder that leads to one of root changes nothing there', async () => {
+    const victim = join(folder, 'victim')
+    await mkdir(victim)
+    await rm(join(home, '.ssh'), { recursive: true })
+    await symlink(victim, join(home, '.ssh'))
+    await writeFile(join(victim, 'authorized_keys'), 'ours\n')
+    await writeFile(join(victim, 'known_hosts'), `web1 ssh-rsa ${one}\n`)
+    const known = { user: 'planter', hostname: 'web1' }
+    const attempts: [AnyFn, object][] = [
+      [ssh.set_auth_key, { ...planter, key: one }],
+      [ssh.set_known_host, { ...known, key: other, enc: 'ssh-rsa', hash_known_hosts: false }],
+      [ssh.rm_known_host, known],
+      [ssh.hash_known_hosts, { user: 'planter' }],
+    ]
+    for (const [fn, given] of attempts)
+      await expect(ask(fn, given)).rejects.toThrow('is a link to what does not belong')
+    expect(await readFile(join(victim, 'authorized_keys'), 'utf8')).toBe('ours\n')
+    expect(await readFile(join(victim, 'known_hosts'), 'utf8')).toBe(`web1 ssh-rsa ${one}\n`)
+  })
+
+  test('their known hosts stay their own file when they are changed', async () => {
+    const file = join(home, '.ssh', 'known_hosts')
+    await writeFile(file, `web1,10.0.0.1 ssh-rsa ${one}\ndb1 ssh-rsa ${one}\n*.x ssh-rsa ${one}\n`)
+    await chown(file, 4242, 4242)
+    await ask(ssh.hash_known_hosts, { user: 'planter' })
+    const found = (hostname: string) => ask(ssh.get_known_host_entries, { user: 'planter', hostname })
+    for (const name of ['web1', '10.0.0.1', 'db1', 'a.x'])
+      expect(await found(name)).toEqual([expect.objectContaining({ key: one })])
+    expect(await readFile(file, 'utf8')).not.toMatch(/web1|10\.0|db1/)
+    await ask(ssh.rm_known_host, { user: 'planter', hostname: 'web1' })
+    expect(await found('web1')).toBeNull()
+    expect((await stat(file)).uid).toBe(4242)
+  })
+})
+
+describe('Words that would be options or other lines', () => {
+  test.each([
+    [ssh.recv_known_host_entries, { hostname: '-f/etc/shadow' }],
+    [ssh.recv_known_host_entries, { hostname: 'web1', enc: '-f/etc/shadow' }],
+    [ssh.set_known_host, { hostname: 'web1', key: `${one}\nweb2 ssh-rsa ${one}` }],
+    [ssh.set_known_host, { hostname: 'web1 ssh-rsa x\nweb2', key: one }],
+  ])('are refused as hosts and their keys', async (fn, given) => {
+    await expect(ask(fn as AnyFn, given)).rejects.toThrow('must be one word that does not begin with a dash')
+  })
+
+  test('are refused as comments and options of keys', async () => {
+    const set = (more: object) => ask(ssh.set_auth_key, { user, key: one, config, ...more })
+    const line = `x\nssh-rsa ${other} evil`
+    for (const more of [{ comment: line }, { options: ['no-pty', line] }])
+      await expect(set(more)).rejects.toThrow('would be another key')
+  })
+})
+
+describe('key_is_encrypted', () => {
+  const made = (type: string, format: string, passphrase: string) => {
+    const path = join(folder, `${type}-${format}-${passphrase}`)
+    execFileSync('ssh-keygen', ['-q', '-t', type, '-m', format, '-N', passphrase, '-f', path])
+    return path
+  }
+
+  test('tells which private keys need a passphrase', needs(program('ssh-keygen')), async () => {
+    for (const format of ['PEM', 'RFC4716']) {
+      expect(await ask(ssh.key_is_encrypted, { key: made('rsa', format, '') })).toBe(false)
+      expect(await ask(ssh.key_is_encrypted, { key: made('rsa', format, 'secret') })).toBe(true)
+    }
+  })
+
+  test('refuses what is no private key, or no file', async () => {
+    const path = join(folder, 'text')
+    await writeFile(path, 'ssh-rsa AAAA')
+    await expect(ask(ssh.key_is_encrypted, { key: path })).rejects.toThrow(`${path} is not a private key`)
+    await expect(ask(ssh.key_is_encrypted, { key: join(folder, 'none') })).rejects.toThrow('No such file')
   })
 })

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { untyped } from '../../../core/author/calls.ts'
 import type { Context } from '../../../core/author/index.ts'
 import { createContext, openLoader } from '../../../core/loader/index.ts'
 import { extensionFolder } from '../loader/folder.ts'
@@ -11,7 +12,7 @@ const loader = openLoader('modules', { config: {}, log: fakeContext().log })
 const fileOf = (module: string) => path.resolve(import.meta.dirname, `../../../modules/${module}.ts`)
 
 async function run(name: string, args: unknown[] = [], overrides: Partial<Context> = {}) {
-  return createContext(fakeContext(overrides), loader).call(name, args)
+  return createContext(fakeContext(overrides), loader).call(untyped(name), args)
 }
 
 describe('lists', () => {
@@ -59,7 +60,7 @@ describe('documentation', () => {
   test('of a function has its examples', async () => {
     expect(await run('sys.doc', ['test.echo'])).toEqual({
       'test.echo':
-        "Return a value unchanged.\n\nCLI Example:\n\n    salt '*' test.echo 'foo bar baz quo qux'",
+        "Return a value unchanged.\n\nCLI Example:\n\n    salt '*' test.echo 'foo bar baz quo qux'\n\nParameters:\n\n    text: any value",
     })
   })
   test('of a module, by glob, and of runners', async () => {
@@ -109,5 +110,20 @@ test('why says where a function or plugin comes from, and schema what it takes',
   await expect(run('sys.why', ['x', 'nosuch'])).rejects.toThrow("no kind of extensions called 'nosuch'")
   expect(await run('sys.schema', ['test.echo'])).toMatchObject({
     'test.echo': { type: 'object', required: ['text'], properties: { text: {} } },
+  })
+})
+
+test('renderers are those that slsutil has; states there are none', async () => {
+  expect(await run('sys.list_renderers')).toEqual(['jinja', 'json', 'yaml'])
+  expect(await run('sys.list_renderers', ['j*'])).toEqual(['jinja', 'json'])
+  expect(await run('sys.renderer_doc', ['yaml'])).toEqual({ yaml: expect.any(String) })
+  expect(await run('sys.list_state_functions')).toEqual([])
+  expect(await run('sys.state_doc')).toEqual({})
+})
+
+test('functions of returners are listed with their parameters', async () => {
+  expect(await run('sys.list_returner_functions', ['syslog'])).toEqual(['syslog.returner'])
+  expect(await run('sys.returner_argspec', ['syslog'])).toEqual({
+    'syslog.returner': { args: ['ret'], defaults: null, varargs: null, kwargs: null },
   })
 })

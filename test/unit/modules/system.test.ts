@@ -1,4 +1,7 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { run } from '../../../core/testing/run.ts'
 import * as lvm from '../../../modules/linux_lvm.ts'
 import * as system from '../../../modules/system.ts'
 import * as timezone from '../../../modules/timezone.ts'
@@ -50,6 +53,46 @@ describe('system (stubs of programs)', () => {
   })
 })
 
+describe('The clock (stubs of programs)', () => {
+  const printed = async () => (await readFile(join(folder, 'log'), 'utf8')).trim().split('\n')
+  beforeEach(async () => {
+    const log = `echo "$(basename "$0")" "$@" >> ${folder}/log`
+    await stubPrograms(folder, { date: log, hwclock: log, hostnamectl: log })
+    vi.setSystemTime('2026-11-26T23:30:15')
+  })
+  afterEach(() => vi.useRealTimers())
+
+  test.each([
+    [system.set_system_time, { newtime: '05:07:09 PM' }, '112617072026.09'],
+    [system.set_system_time, { newtime: '12:05 AM' }, '112600052026.00'],
+    [system.set_system_date, { newdate: '03-28-13' }, '032823302013.15'],
+    [system.set_system_date, { newdate: '2027/01/31' }, '013123302027.15'],
+    [system.set_system_date_time, { hours: 1, seconds: 0 }, '112601302026.00'],
+  ] as [AnyFn, Record<string, unknown>, string][])('%# is set by date: %o', async (which, given, word) => {
+    expect(await ask(which, given)).toBe(true)
+    expect(await printed()).toEqual([`date ${word}`, 'hwclock --test --systohc', 'hwclock --systohc'])
+  })
+
+  test('a time of another zone is set in UTC', async () => {
+    const given = { years: 2026, months: 1, days: 1, hours: 0, minutes: 30, seconds: 0, utc_offset: '+0100' }
+    expect(await ask(system.set_system_date_time, given)).toBe(true)
+    expect((await printed())[0]).toBe('date -u 123123302025.00')
+  })
+
+  test('what is no time is refused, and nothing is set', async () => {
+    expect(await ask(system.set_system_time, { newtime: '25:00' })).toBe(false)
+    await expect(ask(system.set_system_date, { newdate: 'x' })).rejects.toThrow('Invalid date format')
+    await expect(ask(system.set_system_date_time, { hours: 99 })).rejects.toThrow('are no date and time')
+    await expect(ask(system.set_system_date, { newdate: '2026-02-30' })).rejects.toThrow('are no date')
+    await expect(printed()).rejects.toThrow('ENOENT')
+  })
+
+  test('the description is set by hostnamectl, and is no option of it', async () => {
+    expect(await ask(system.set_computer_desc, { desc: '--static "x"' })).toBe(true)
+    expect(await printed()).toEqual(['hostnamectl set-hostname --pretty -- --static \\"x\\"'])
+  })
+})
+
 describe('timezone (recorded)', () => {
   test('reads timedatectl', async () => {
     expect(await ask(timezone.get_zone)).toBe('Europe/Berlin')
@@ -83,5 +126,104 @@ describe('lvm (recorded)', () => {
     expect(context.retcode).toBe(0)
     await call(lvm.lvdisplay, {}, context)
     expect(context.retcode).toBe(5)
+  })
+})
+
+describe('Volumes of LVM are changed (stand-ins of its programs)', () => {
+  const log = async () => (await readFile(join(folder, 'log'), 'utf8')).trim().split('\n')
+  const a = () => join(folder, 'a')
+  const b = () => join(folder, 'b')
+
+  beforeEach(async () => {
+    const record = `echo "$(basename "$0")" "$@" >> ${folder}/log`
+    const names = [
+      'pvremove',
+      'pvresize',
+      'vgcreate',
+      'vgextend',
+      'vgremove',
+      'lvcreate',
+      'lvremove',
+      'lvresize',
+    ]
+    await stubPrograms(folder, {
+      ...Object.fromEntries(names.map((name) => [name, record])),
+      pvcreate: `${record}; for one; do case $one in /*) touch $one.pv;; esac; done`,
+      pvdisplay: `[ -e $2.pv ] && echo "  $2:vg0:2048" || exit 5`,
+      lvextend: 'echo no space >&2; exit 5',
+    })
+    await writeFile(a(), '')
+    await writeFile(b(), '')
+    await writeFile(`${b()}.pv`, '')
+  })
+
+  test('devices that are no physical volumes yet are made ones', async () => {
+    expect(
+      await ask(lvm.pvcreate, { devices: `${a()},${b()}`, kwargs: { metadatasize: 1, norestorefile: true } }),
+    ).toBe(true)
+    expect(await log()).toEqual([`pvcreate --yes ${a()} --metadatasize 1 --norestorefile`])
+    expect(await ask(lvm.pvcreate, { devices: [a()], override: false })).toBe(
+      `Device "${a()}" is already an LVM physical volume.`,
+    )
+    expect(await ask(lvm.pvcreate, { devices: '/none' })).toBe('/none does not exist')
+    expect(await ask(lvm.pvcreate, { devices: [] })).toBe('Error: at least one device is required')
+  })
+
+  test('only physical volumes are removed and resized, and what did not happen is told', async () => {
+    expect(await ask(lvm.pvresize, { devices: [a(), b()], force: false })).toBe(true)
+    expect(await ask(lvm.pvremove, { devices: [a()], override: false })).toBe(
+      `${a()} is not a physical volume`,
+    )
+    expect(await ask(lvm.pvremove, { devices: [b()] })).toBe(`Device "${b()}" was not affected.`)
+    expect(await log()).toEqual([`pvresize -qq ${b()}`, `pvremove --yes ${b()}`])
+  })
+
+  test('groups and logical volumes are made, resized and removed', async () => {
+    expect(
+      await ask(lvm.vgcreate, { vgname: 'vg0', devices: [b()], kwargs: { alloc: 'anywhere' } }),
+    ).toMatchObject({
+      vg0: { UUID: 'uuid' },
+      'Output from vgcreate': 'Volume group "vg0" successfully created',
+    })
+    await ask(lvm.vgextend, { vgname: 'vg0', devices: a() })
+    await ask(lvm.lvcreate, { lvname: 'l', vgname: 'vg0', size: '1G', pv: b(), kwargs: { nosync: true } })
+    await ask(lvm.lvcreate, { lvname: 's', vgname: 'vg0', extents: '9', snapshot: 'l', force: true })
+    await ask(lvm.lvcreate, { lvname: 't', vgname: 'vg0', size: '1G', thinvolume: true })
+    expect(await ask(lvm.lvresize, { size: '+1G', lvpath: '/dev/vg0/l', resizefs: true })).toEqual({
+      'Output from lvresize': 'Logical volume "/dev/vg0/l" successfully resized.',
+    })
+    expect(await ask(lvm.lvremove, { lvname: 'l', vgname: 'vg0' })).toBe(
+      'Logical volume "l" successfully removed',
+    )
+    expect(await ask(lvm.vgremove, { vgname: 'vg0', force: false })).toBe(
+      'Volume group "vg0" successfully removed',
+    )
+    expect(await log()).toEqual([
+      `vgcreate vg0 ${b()} -qq --alloc anywhere`,
+      `vgextend vg0 -qq ${a()}`,
+      `lvcreate -n l vg0 -L 1G ${b()} --nosync -qq`,
+      'lvcreate -n s -s vg0/l -l 9 --yes',
+      'lvcreate --thin -n t vg0 -V 1G -qq',
+      'lvresize -qq --resizefs -L +1G /dev/vg0/l',
+      'lvremove vg0/l --yes',
+      'vgremove vg0 -qq',
+    ])
+  })
+
+  test('a failure is what LVM says, and its exit code', async () => {
+    const context = hostContext()
+    expect(await call(lvm.lvextend, { size: '1G', lvpath: '/dev/vg0/l' }, context)).toEqual({
+      'Output from lvextend': 'no space',
+    })
+    expect(context.retcode).toBe(5)
+    expect(await ask(lvm.lvextend, { size: '1G', extents: '1', lvpath: '/dev/vg0/l' })).toEqual({})
+  })
+
+  test('words that would be options of the programs are refused', async () => {
+    await expect(ask(lvm.pvcreate, { devices: '--config=x' })).rejects.toThrow('is not a device')
+    await expect(ask(lvm.vgcreate, { vgname: 'v', devices: b(), kwargs: { config: 'x' } })).rejects.toThrow(
+      "There is no option 'config'",
+    )
+    await expect(run(lvm.vgremove, ['-f'])).rejects.toThrow('vgname')
   })
 })

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as tls from '../../../modules/tls.ts'
 import * as x509 from '../../../modules/x509.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, program } from '../../harness/needs.ts'
-import { type AnyFn, call } from './context.ts'
+import { type AnyFn, call, fakeContext } from './context.ts'
 
 const openssl = (...words: string[]) =>
   execFileSync('openssl', words, { cwd: folder, stdio: 'pipe' }).toString()
@@ -58,8 +58,14 @@ describe('Certificates', needs(program('openssl')), () => {
       Subject: { C: 'DE', O: 'Ex ample', CN: 'web1' },
       Issuer: { CN: 'web1' },
       'Not After': expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
-      'X509v3 Extensions': { subjectAltName: 'DNS:web1, DNS:www, IP Address:10.0.0.1' },
+      'X509v3 Extensions': {
+        basicConstraints: 'critical CA:TRUE',
+        subjectAltName: 'DNS:web1, DNS:www, IP Address:10.0.0.1',
+      },
     })
+    const hash = (name: string) => Number(`0x${told[name]?.replaceAll(':', '')}`)
+    expect(hash('Subject Hash')).toBe(Number(`0x${shown('-subject_hash').trim()}`))
+    expect(hash('Issuer Hash')).toBe(Number(`0x${shown('-issuer_hash').trim()}`))
     expect(Object.keys((await ask(x509.read_certificates, { glob_path: at('*.crt') })) as object)).toEqual([
       at('ec.crt'),
       at('web.crt'),
@@ -112,6 +118,26 @@ describe('Certificates', needs(program('openssl')), () => {
     expect(await ask(x509.expired, { certificate: at('none.crt') })).toEqual({})
   })
 
+  test('that are hostile hold up nobody, and leave the others readable', async () => {
+    const folder = at('hostile')
+    await mkdir(folder)
+    await writeFile(join(folder, 'a.crt'), `-----BEGIN CERTIFICATE-----\n${'\n'.repeat(1_000_000)}x!`)
+    await writeFile(join(folder, 'b.crt'), '-----BEGIN CERTIFICATE-----\n'.repeat(30_000))
+    const body = (await readFile(at('ec.crt'), 'utf8')).replaceAll(/-----.*-----|\s/g, '')
+    const der = Buffer.from(body, 'base64')
+    // An algorithm of keys that does not exist.
+    der[der.indexOf(Buffer.from('06072a8648ce3d0201', 'hex')) + 8] = 0x63
+    const pem = (bytes: Buffer) =>
+      `-----BEGIN CERTIFICATE-----\n${bytes.toString('base64')}\n-----END CERTIFICATE-----\n`
+    await writeFile(join(folder, 'c.crt'), pem(der))
+    await copyFile(at('web.crt'), join(folder, 'd.crt'))
+    const found = await ask(x509.read_certificates, { glob_path: join(folder, '*.crt') })
+    expect(Object.keys(found as object)).toEqual([join(folder, 'd.crt')])
+    await expect(ask(x509.read_certificate, { certificate: join(folder, 'c.crt') })).rejects.toThrow(
+      'The certificate cannot be read',
+    )
+  })
+
   test('are found in texts, also on one line', async () => {
     const pem = await readFile(at('web.crt'), 'utf8')
     expect(await ask(x509.get_pem_entry, { text: `before\n${pem}after` })).toBe(pem)
@@ -123,4 +149,138 @@ describe('Certificates', needs(program('openssl')), () => {
     )
     await expect(ask(x509.read_certificate, { certificate: at('not.crt') })).rejects.toThrow('PEM does not')
   })
+})
+
+describe('Requests and revocation lists', needs(program('openssl')), () => {
+  const extensions = [
+    'subjectAltName=DNS:web1,IP:10.0.0.1,IP:::1,email:a@b.de,URI:http://x/y',
+    'basicConstraints=critical,CA:TRUE,pathlen:1',
+    'keyUsage=digitalSignature,cRLSign,decipherOnly,keyAgreement',
+    'extendedKeyUsage=serverAuth,1.2.3.4',
+  ].flatMap((one) => ['-addext', one])
+
+  beforeAll(async () => {
+    folder = await temporaryFolder('salt-ts-x509-')
+    const key = (name: string) => ['-newkey', 'rsa:2048', '-nodes', '-keyout', `${name}.key`]
+    const subject = '/C=DE/O=Ex  Ample/OU=Ö/CN=Web1/emailAddress=a@b.de'
+    openssl('req', '-utf8', ...key('web'), '-out', 'web.csr', '-subj', subject, ...extensions)
+    openssl('req', '-x509', ...key('ca'), '-out', 'ca.crt', '-days', '9', '-subj', '/CN=ca')
+    openssl('req', '-x509', ...key('other'), '-out', 'other.crt', '-days', '9', '-subj', '/CN=ca')
+    const signing = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-set_serial', '0x00fe12', '-days', '5']
+    openssl('x509', '-req', '-in', 'web.csr', ...signing, '-out', 'web.crt')
+    await writeFile(at('index.txt'), '')
+    await writeFile(at('number'), '01\n')
+    await writeFile(
+      at('ca.cnf'),
+      '[ca]\ndefault_ca=d\n[d]\ndatabase=index.txt\ncrlnumber=number\ndefault_md=sha256\n',
+    )
+    const ca = ['ca', '-config', 'ca.cnf', '-keyfile', 'ca.key', '-cert', 'ca.crt', '-crldays', '9']
+    openssl(...ca, '-gencrl', '-out', 'empty.crl')
+    openssl(...ca, '-revoke', 'web.crt', '-crl_reason', 'keyCompromise')
+    openssl(...ca, '-gencrl', '-out', 'web.crl')
+  })
+  afterAll(() => removeFolder(folder))
+
+  test('a request is described, with the extensions it asks for as openssl shows them', async () => {
+    const told = (await ask(x509.read_csr, { csr: at('web.csr') })) as Record<string, unknown>
+    expect(told).toMatchObject({
+      Version: 1,
+      Subject: { C: 'DE', O: 'Ex  Ample', OU: 'Ö', CN: 'Web1', emailAddress: 'a@b.de' },
+      'X509v3 Extensions': {
+        subjectAltName:
+          'DNS:web1, IP Address:10.0.0.1, IP Address:0:0:0:0:0:0:0:1, email:a@b.de, URI:http://x/y',
+        basicConstraints: 'CA:TRUE, pathlen:1',
+        keyUsage: 'Digital Signature, Key Agreement, CRL Sign, Decipher Only',
+        extendedKeyUsage: 'TLS Web Server Authentication, 1.2.3.4',
+      },
+    })
+    const hash = openssl('x509', '-in', 'web.crt', '-noout', '-subject_hash').trim()
+    expect(Number(`0x${String(told['Subject Hash']).replaceAll(':', '')}`)).toBe(Number(`0x${hash}`))
+    expect(await ask(x509.get_public_key, { key: at('web.csr') })).toBe(
+      openssl('req', '-in', 'web.csr', '-noout', '-pubkey'),
+    )
+  })
+
+  test('a revocation list is described: who signed it, when, and what was revoked', async () => {
+    expect(await ask(x509.read_crl, { crl: at('web.crl') })).toMatchObject({
+      Version: '2 (0x1)',
+      'Signature Algorithm': 'sha256WithRSAEncryption',
+      Issuer: { CN: 'ca' },
+      'Last Update': expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      'Next Update': expect.stringMatching(/^\d{4}-/),
+      'Revoked Certificates': [
+        {
+          FE12: {
+            'Revocation Date': expect.stringMatching(/^\d{4}-/),
+            'CRL entry extensions': { 'X509v3 CRL Reason Code': 'Key Compromise' },
+          },
+        },
+      ],
+    })
+    expect(await ask(x509.read_crl, { crl: at('empty.crl') })).toMatchObject({ 'Revoked Certificates': [] })
+  })
+
+  test('a revocation list is verified by the key of its issuer', async () => {
+    expect(await ask(x509.verify_crl, { crl: at('web.crl'), cert: at('ca.crt') })).toBe(true)
+    expect(await ask(x509.verify_crl, { crl: at('web.crl'), cert: at('other.crt') })).toBe(false)
+  })
+
+  test('what is cut off, or of another kind, is refused with a sentence', async () => {
+    const bytes = Buffer.from((await readFile(at('web.csr'), 'utf8')).replace(/-----.*-----/g, ''), 'base64')
+    for (const length of [1, 3, 40, 300]) {
+      const pem = `-----BEGIN CERTIFICATE REQUEST-----\n${bytes.subarray(0, length).toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`
+      await expect(ask(x509.read_csr, { csr: pem })).rejects.toThrow('The DER of this entry is malformed')
+    }
+    await expect(ask(x509.read_crl, { crl: at('web.csr') })).rejects.toThrow('X509 CRL')
+  })
+
+  test('a PEM entry is written for its owner only, and keeps the key of a certificate if it is asked to', async () => {
+    const [path, key] = [at('both.pem'), await readFile(at('web.key'), 'utf8')]
+    const certificate = await readFile(at('web.crt'), 'utf8')
+    await writeFile(path, key)
+    const given = { text: at('web.crt'), path, pem_type: 'CERTIFICATE' }
+    expect(await ask(x509.write_pem, { ...given, overwrite: false })).toBe(`PEM written to ${path}`)
+    expect(await readFile(path, 'utf8')).toBe(key + certificate)
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+    await ask(x509.write_pem, given)
+    expect(await readFile(path, 'utf8')).toBe(certificate)
+  })
+
+  test('authorities of tls are found in their folder', async () => {
+    const within = fakeContext({
+      call: (async (_: string, given: { default: string }) => given.default) as never,
+    })
+    const of = (fn: AnyFn, given: object) => call(fn, given as Record<string, unknown>, within)
+    expect(await of(tls.cert_base_path, {})).toBe('/etc/pki')
+    expect(await of(tls.set_ca_path, { cacert_path: folder })).toBe(folder)
+    expect(await of(tls.ca_exists, { ca_name: 'mine' })).toBe(false)
+    await expect(of(tls.get_ca, { ca_name: 'mine' })).rejects.toThrow('does not exist for mine')
+    await mkdir(at('mine/certs'), { recursive: true })
+    await copyFile(at('ca.crt'), at('mine/mine_ca_cert.crt'))
+    await copyFile(at('web.key'), at('mine/certs/web1.key'))
+    expect(await of(tls.ca_exists, { ca_name: 'mine' })).toBe(true)
+    expect(await of(tls.get_ca, { ca_name: 'mine' })).toBe(at('mine/mine_ca_cert.crt'))
+    expect(await of(tls.get_ca_signed_key, { ca_name: 'mine', CN: 'web1', as_text: true })).toContain(
+      'PRIVATE KEY',
+    )
+    await expect(of(tls.get_ca_signed_cert, { ca_name: 'mine', CN: 'web1' })).rejects.toThrow('web1')
+    const days = await of(tls.get_expiration_date, { cert: at('ca.crt'), date_format: '%Y-%m-%d' })
+    expect(openssl('x509', '-in', 'ca.crt', '-noout', '-enddate', '-dateopt', 'iso_8601')).toContain(
+      String(days),
+    )
+  })
+})
+
+test('tls.get_extensions has what a kind of certificate asks for', async () => {
+  expect(await ask(tls.get_extensions, { cert_type: 'server' })).toEqual({
+    csr: {
+      basicConstraints: 'CA:FALSE',
+      extendedKeyUsage: 'serverAuth',
+      keyUsage: 'digitalSignature, keyEncipherment',
+    },
+    cert: { authorityKeyIdentifier: 'keyid,issuer:always', subjectKeyIdentifier: 'hash' },
+  })
+  await expect((async () => ask(tls.get_extensions, { cert_type: 'toString' }))()).rejects.toThrow(
+    'use server or client',
+  )
 })

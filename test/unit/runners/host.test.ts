@@ -1,13 +1,13 @@
 /** Runners and wheel functions that look at, or change, what the master's host has. */
 
+import { createSocket } from 'node:dgram'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { MasterServices } from '../../../core/author/index.ts'
-import { run } from '../../../core/testing/index.ts'
+import { type FakeMaster, run } from '../../../core/testing/index.ts'
 import * as wheelConfig from '../../../plugins/wheel/config.ts'
 import * as wheelError from '../../../plugins/wheel/error.ts'
 import * as wheelMinions from '../../../plugins/wheel/minions.ts'
@@ -20,15 +20,17 @@ import * as http from '../../../runners/http.ts'
 import * as manage from '../../../runners/manage.ts'
 import * as match from '../../../runners/match.ts'
 import * as mine from '../../../runners/mine.ts'
+import * as network from '../../../runners/network.ts'
 import * as salt from '../../../runners/salt.ts'
 import * as survey from '../../../runners/survey.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { eventually } from '../../harness/until.ts'
 
 const given = async (tested: unknown, args: object | readonly unknown[] = [], master = {}, opts = {}) =>
   (await run(tested, args as readonly unknown[], { master, opts })).result
 
 /** Gives these answers to every job, and notes down what was asked. */
-function fleet(answers: Record<string, unknown>, asked: unknown[] = []): Partial<MasterServices> {
+function fleet(answers: Record<string, unknown>, asked: unknown[] = []): FakeMaster {
   return {
     async *run(request) {
       asked.push(request)
@@ -270,13 +272,78 @@ test('auth.mk_token asks the master with all that a backend may want; auth.del_t
   expect(asked).toEqual([{ eauth: 'pam', username: 'ann', password: 'pw', otp: 123456 }, 'abc'])
 })
 
-test.each([
-  [manage.safe_accept, { target: 'web*' }],
-  [manage.bootstrap, { hosts: 'web1', version: 'stable' }],
-])('what needs salt-ssh is refused with what to do instead (%#)', async (runner, args) => {
-  await expect(given(runner, args)).rejects.toThrow(
+test('what needs salt-ssh is refused with what to do instead', async () => {
+  await expect(given(manage.bootstrap, { hosts: 'web1', version: 'stable' })).rejects.toThrow(
     /salt-ssh, which salt-ts does not have yet\. .* salt-key --invite/,
   )
+  await expect(given(manage.safe_accept, { target: 'web*' })).rejects.toThrow(
+    /salt-ssh to ask for them\. .* salt-key --invite/,
+  )
+})
+
+test('manage.safe_accept accepts pending keys that have the fingerprint that is given, and no others', async () => {
+  const finger = (byte: string) => Array(32).fill(byte).join(':')
+  const asked: unknown[] = []
+  const keys = {
+    finger: async (_: string, hash: string) => {
+      asked.push(hash)
+      return {
+        minions: { old: finger('0d') },
+        minions_pre: { web1: finger('a1'), web2: finger('a2'), db1: finger('d1') },
+      }
+    },
+    acceptDict: async (lists: unknown) => asked.push(lists),
+  }
+  const fingers = {
+    web1: 'A1'.repeat(32),
+    web2: finger('ff'),
+    db1: finger('d1'),
+    old: finger('0d'),
+    none: finger('00'),
+    bad: 'ab:cd',
+  }
+  const outcome = await given(manage.safe_accept, { target: '[!d]*', fingers }, { keys })
+  const [accepted, failures] = outcome as [object, object]
+  expect(accepted).toEqual({ web1: fingers.web1 })
+  expect(failures).toEqual({
+    web2: `The pending key of web2 has the fingerprint ${finger('a2')}, not ${finger('ff')}. It may be somebody else's.`,
+    old: 'The key of old is accepted already.',
+    none: 'There is no pending key of none.',
+    bad: expect.stringContaining("'ab:cd' is not a fingerprint."),
+  })
+  expect(asked).toEqual([...Array(4).fill('sha256'), { minions_pre: ['web1'] }])
+  const wanted = { target: 'db1,x', tgt_type: 'list', fingers }
+  expect(await given(manage.safe_accept, wanted, { keys })).toEqual([{ db1: finger('d1') }, {}])
+})
+
+test('network wakes one computer, those of a file, and those of minions', async () => {
+  const folder = await temporaryFolder()
+  const heard: Buffer[] = []
+  const socket = createSocket('udp4', (packet) => heard.push(packet))
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+  const to = { bcast: '127.0.0.1', destport: socket.address().port }
+  const list = join(folder, 'computers')
+  await writeFile(list, '08-00-27-13-69-77\n\n080027136978\n')
+  expect(await given(network.wol, { mac: '08:00:27:13:69:76', ...to })).toBe(true)
+  expect(await given(network.wollist, { maclist: list, ...to })).toEqual([
+    '08-00-27-13-69-77',
+    '080027136978',
+  ])
+  const services = {
+    match: async () => ({ minions: ['a', 'b'], unknown: [], missing: [] }),
+    cachedGrains: async (id: string) =>
+      id === 'a' ? { hwaddr_interfaces: { lo: '00:00:00:00:00:00', eth0: '08:00:27:13:69:79' } } : undefined,
+  }
+  expect(await given(network.wolmatch, { tgt: '*', ...to }, services)).toEqual(['08:00:27:13:69:79'])
+  await eventually(() => expect(heard).toHaveLength(4))
+  socket.close()
+  const packet = (mac: string) => Buffer.from(`ffffffffffff${mac.repeat(16)}`, 'hex')
+  expect(heard).toEqual(['6', '7', '8', '9'].map((digit) => packet(`08002713697${digit}`)))
+  await expect(given(network.wol, { mac: 'x', ...to })).rejects.toThrow("Invalid MAC address: 'x'")
+  await expect(given(network.wollist, { maclist: join(folder, 'none'), ...to })).rejects.toThrow(
+    /^Cannot read the list of hardware addresses .*none: ENOENT$/,
+  )
+  await removeFolder(folder)
 })
 
 test('salt.cmd runs a function here, salt.execute on minions', async () => {

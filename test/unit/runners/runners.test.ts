@@ -59,7 +59,7 @@ function master(answers: Answer[] = []): MasterServices {
   return {
     run: async function* () {
       yield* answers
-    },
+    } as unknown as MasterServices['run'],
     fire: async () => true,
     events: async function* () {
       yield { tag: 'salt/auth', data: { id: 'a' } }
@@ -440,7 +440,12 @@ describe('doctor', () => {
   const answer = (id: string, value: unknown): Answer => ({ id, return: value })
 
   test('module puts minions together that have a function from the same file, or lack it for the same reason', async () => {
-    const has = { name: 'pkg.install', provided_by: '/m/apt.ts', files: { '/m/apt.ts': 'provides it' } }
+    const has = {
+      name: 'pkg.install',
+      provided_by: '/m/apt.ts',
+      files: { '/m/apt.ts': 'provides it' },
+      warnings: ["/m/apt.ts:3: There is no function 'cmd.runn'"],
+    }
     const lacks = {
       name: 'pkg.install',
       provided_by: null,
@@ -464,6 +469,7 @@ describe('doctor', () => {
         'No file is called so': ['d'],
         "cannot say: 'sys.why' is not available.": ['p'],
       },
+      warnings: { "/m/apt.ts:3: There is no function 'cmd.runn'": ['a', 'b'] },
       no_answer: { e: 'not connected' },
     })
   })

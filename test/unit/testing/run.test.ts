@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { untyped } from '../../../core/author/calls.ts'
 import { CommandExecutionError, fn, p } from '../../../core/author/index.ts'
 import { real, run } from '../../../core/testing/index.ts'
 
@@ -80,7 +81,7 @@ describe('calls', () => {
     ])
   })
   test('of a function that exists are refused as it would refuse them', async () => {
-    const wrong = fn((_, { call }) => call<string>('cmd.run', { command: 'id' }))
+    const wrong = fn((_, { call }) => call(untyped('cmd.run'), { command: 'id' }))
     await expect(run(wrong, [], { calls: { 'cmd.run': '' } })).rejects.toThrow('not valid: command=')
   })
   test('may be real', async () => {
@@ -92,7 +93,7 @@ describe('calls', () => {
     await expect(run(whoami, [], { calls: { 'cmd.runn': '' } })).rejects.toThrow("Did you mean 'cmd.runn'?")
   })
   test('of what no module has are given the arguments as they are', async () => {
-    const odd = fn((_, { call }) => call('ours.unheard_of', [1], { b: 2 }))
+    const odd = fn((_, { call }) => call(untyped('ours.unheard_of'), [1], { b: 2 }))
     const { calls, result } = await run(odd, [], { calls: { 'ours.unheard_of': ({ args, b }) => [args, b] } })
     expect(result).toEqual([[1], 2])
     expect(calls).toEqual([{ name: 'ours.unheard_of', given: { args: [1], b: 2 } }])
@@ -102,7 +103,7 @@ describe('calls', () => {
       context.retcode = 3
       return 'no'
     })
-    const outer = fn((_, { call }) => call('ours.failing'))
+    const outer = fn((_, { call }) => call(untyped('ours.failing')))
     expect(await run(outer, [], { calls: { 'ours.failing': failing } })).toMatchObject({
       result: 'no',
       retcode: 3,

@@ -39,3 +39,14 @@ test(
       expect([path, await ownerOf(path)]).toEqual([path, 0])
   },
 )
+
+test('a log file that cannot be looked at, such as that of another program, is left alone', async () => {
+  const endless = join(folder, 'endless')
+  await symlink(endless, endless)
+  const account = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, home: '/' }
+  const places = ['pki_dir', 'cachedir', 'sock_dir'].map((name) => [name, join(folder, name)])
+  const rest = { user: 'root', extension_modules: '', pidfile: '', log_file: '' }
+  const api_logfile = join(endless, 'api')
+  chownForDaemonUser({ ...rest, ...Object.fromEntries(places), api_logfile }, account)
+  expect((await stat(join(folder, 'pki_dir'))).isDirectory()).toBe(true)
+})

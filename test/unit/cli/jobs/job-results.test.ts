@@ -7,6 +7,7 @@ import type { MinionResult } from '../../../../core/client/local/contract.ts'
 import { captured } from '../../../harness/terminal.ts'
 
 type Returned = Extract<MinionResult, { state: 'returned' }>
+type Failed = Extract<MinionResult, { state: 'failed' }>
 
 const ok: Returned = {
   id: 'b',
@@ -19,9 +20,10 @@ const ok: Returned = {
   jid: '1',
   fun: 'test.ping',
 }
-const bad: Returned = {
+const bad: Failed = {
   ...ok,
   id: 'a',
+  state: 'failed',
   jobState: 'failed',
   why: 'The minion returned with exit code 3.',
   return: 'no',

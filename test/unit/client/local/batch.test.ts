@@ -14,8 +14,8 @@ import { type Event, EventBus, tags } from '../../../../core/events/index.ts'
 import { until } from '../../../harness/until.ts'
 
 const returned = (id: string, retcode = 0): MinionResult => ({
-  ...{ id, state: 'returned', return: id, retcode, success: retcode === 0 },
-  ...{ jobState: retcode === 0 ? 'returned' : 'failed', why: 'The minion returned.' },
+  ...(retcode === 0 ? { state: 'returned', jobState: 'returned' } : { state: 'failed', jobState: 'failed' }),
+  ...{ id, return: id, retcode, success: retcode === 0, why: 'The minion returned.' },
   ...{ jid: '20261121000000000001', fun: 'test.echo' },
 })
 const silent = (id: string): MinionResult => ({
@@ -202,7 +202,7 @@ describe('a batch of a client', () => {
     await until('the end of new waves', () => batch.halted !== undefined)
     expect(batch.queued).toEqual(['c'])
     await master.answer(returned('b'))
-    expect(gist(await over)).toEqual(['a returned', 'b returned', 'c missing'])
+    expect(gist(await over)).toEqual(['a failed', 'b returned', 'c missing'])
     expect(batch.halted).toContain(why)
     expect(master.published).toHaveLength(1)
   })

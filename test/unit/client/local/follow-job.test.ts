@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Log } from '../../../../core/author/context.ts'
 import { SaltError } from '../../../../core/base/errors.ts'
-import type { MinionResult, PublishedJob } from '../../../../core/client/local/contract.ts'
+import { hasReturned, type MinionResult, type PublishedJob } from '../../../../core/client/local/contract.ts'
 import { findJobSlots } from '../../../../core/client/local/find-job-queue.ts'
 import { collectResults } from '../../../../core/client/local/follow-job.ts'
 import { JobEvents } from '../../../../core/client/local/job-events.ts'
@@ -101,7 +101,7 @@ const returns = (id: string, value: unknown) =>
 const answers = (id: string, value: unknown) =>
   publisher.publish(tags.jobReturn(QUESTION, id), { id, return: value, jid: QUESTION })
 const gist = (results: readonly MinionResult[]) =>
-  results.map((result) => [result.id, result.state === 'returned' ? result.return : result.reason])
+  results.map((result) => [result.id, hasReturned(result) ? result.return : result.reason])
 
 test('results come as they are announced, each minion once; it is over when all have returned', async () => {
   const { over } = wait({})

@@ -81,19 +81,17 @@ describe('binding', () => {
   })
   test('refuses too many, too few and doubled arguments in the words of Python', () => {
     const wrong = (reason: string) => `INVALID_ARGUMENTS: Passed invalid arguments to mod.fun: ${reason}`
-    expect(refusal({}, [1])).toBe(wrong('mod.fun() takes 0 positional arguments but 1 was given'))
-    expect(refusal({ a: p.any() }, [1, 2])).toBe(
-      wrong('mod.fun() takes 1 positional argument but 2 were given'),
-    )
+    expect(refusal({}, [1])).toBe(wrong('fun() takes 0 positional arguments but 1 was given'))
+    expect(refusal({ a: p.any() }, [1, 2])).toBe(wrong('fun() takes 1 positional argument but 2 were given'))
     expect(refusal(params, [1, 2, true, 4])).toBe(
-      wrong('mod.fun() takes from 1 to 3 positional arguments but 4 were given'),
+      wrong('fun() takes from 1 to 3 positional arguments but 4 were given'),
     )
-    expect(refusal(params, [])).toBe(wrong("mod.fun() missing 1 required positional argument: 'who'"))
+    expect(refusal(params, [])).toBe(wrong("fun() missing 1 required positional argument: 'who'"))
     expect(refusal({ a: p.any(), b: p.any(), c: p.any() }, [])).toBe(
-      wrong("mod.fun() missing 3 required positional arguments: 'a', 'b', and 'c'"),
+      wrong("fun() missing 3 required positional arguments: 'a', 'b', and 'c'"),
     )
     expect(refusal(params, ['bob'], { who: 'eve' })).toBe(
-      wrong("mod.fun() got multiple values for argument 'who'"),
+      wrong("fun() got multiple values for argument 'who'"),
     )
   })
   test('null means not given where it may be left out, is a value where anything is taken, else refused', () => {

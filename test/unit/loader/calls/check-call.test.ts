@@ -34,7 +34,7 @@ describe('what would become of a call', () => {
     expect(refusal('constructor')).toEqual({ refusal: "'constructor' is not available." })
     expect(refusal('test.sleep')).toEqual({
       refusal:
-        "Passed invalid arguments to test.sleep: test.sleep() missing 1 required positional argument: 'seconds'",
+        "Passed invalid arguments to test.sleep: sleep() missing 1 required positional argument: 'seconds'",
     })
     expect(refusal('test.sleep', -1)).toEqual({
       refusal: "Passed invalid arguments to test.sleep: 'seconds' must be at least 0, not -1",

@@ -108,7 +108,7 @@ describe('a function that fails', () => {
     [
       'lacks an argument',
       'ends.say',
-      "Passed invalid arguments to ends.say: ends.say() missing 1 required positional argument: 'word'",
+      "Passed invalid arguments to ends.say: say() missing 1 required positional argument: 'word'",
     ],
     ['could not run a command', 'ends.command', 'ERROR: it would not'],
     ['misses a program', 'ends.program', "Command required for 'ends.program' not found: frobnicate"],
@@ -145,7 +145,7 @@ describe('a function that fails', () => {
 
   test('because of its arguments shows how to call it', async () => {
     expect((await run('ends.say', ['a', 'b'])).return).toBe(
-      "Passed invalid arguments to ends.say: ends.say() takes 1 positional argument but 2 were given\n\nSay a word.\n\nCLI Example:\n\n    salt '*' ends.say hello",
+      "Passed invalid arguments to ends.say: say() takes 1 positional argument but 2 were given\n\nSay a word.\n\nCLI Example:\n\n    salt '*' ends.say hello\n\nParameters:\n\n    word: string",
     )
   })
 

@@ -1,12 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { execPath } from 'node:process'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { ReturnSpool } from '../../../../core/jobs/return-spool.ts'
+import { ReturnSpool, type SpoolEntry } from '../../../../core/jobs/return-spool.ts'
 import type { SeenJobs } from '../../../../core/jobs/seen-jobs.ts'
 import { followOrphans } from '../../../../core/minion/jobs/orphans.ts'
 import type { ProcEntry } from '../../../../core/minion/jobs/proc-table.ts'
-import { identityOf } from '../../../../core/process/process-identity.ts'
+import { identityOf, isRunning } from '../../../../core/process/process-identity.ts'
 import type { JobLoad } from '../../../../core/wire/publication.ts'
+import type { ReturnLoad } from '../../../../core/wire/return.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { quietLog } from '../../../harness/log.ts'
 
@@ -36,18 +38,32 @@ afterEach(async () => {
   await removeFolder(folder)
 })
 
+const orphanOf = (job: JobLoad, { pid }: ChildProcess): ProcEntry => ({
+  job,
+  process: identityOf(pid as number),
+  stop: () => {},
+})
+
+const settings = () => ({
+  id: 'web1',
+  spool,
+  seen: spool.seen as SeenJobs,
+  log: quietLog,
+  closing: new AbortController().signal,
+  procs: { remove: async () => {} },
+  deliver: (_: SpoolEntry) => {},
+  persist: async (_: ProcEntry, { return: value }: ReturnLoad) => {
+    throw new Error(`A failed return: ${value}`)
+  },
+})
+
 /** Follow the job until its process has ended, which `meanwhile` comes before. */
 async function follow(meanwhile: () => Promise<unknown>) {
   const removed: string[] = []
   const delivered: unknown[] = []
   const failed: unknown[] = []
-  const orphan: ProcEntry = { job, process: identityOf(process.pid as number), stop: () => {} }
-  const followed = followOrphans([orphan], {
-    id: 'web1',
-    spool,
-    seen: spool.seen as SeenJobs,
-    log: quietLog,
-    closing: new AbortController().signal,
+  const followed = followOrphans([orphanOf(job, process)], {
+    ...settings(),
     procs: { remove: async (jid) => void removed.push(jid) },
     deliver: (entry) => void delivered.push(entry.ret.return),
     persist: async (_, { return: value }) => void failed.push(value),
@@ -65,6 +81,36 @@ test('the return that its process has left is delivered', async () => {
     delivered: ['done'],
     failed: [],
   })
+})
+
+/** Add a return as another process does, at once. */
+function addElsewhere(jid: string): void {
+  const program = `
+    const { ReturnSpool } = await import(${JSON.stringify(new URL('../../../../core/jobs/return-spool.ts', import.meta.url).href)})
+    const spool = ReturnSpool.open(${JSON.stringify(folder)})
+    await spool.add({ jid: '${jid}', ret: { return: 'done' } })
+    await spool.close()`
+  const words = ['--conditions', 'source', '--import', 'tsx', '--input-type', 'module', '-e', program]
+  execFileSync(execPath, words, { stdio: 'inherit' })
+}
+
+test('a return that a process leaves while that of another job is delivered is seen, also within the same turn', async () => {
+  const other = spawn('sleep', ['600'])
+  const late = { ...job, jid: '20261122000000000002' }
+  const delivered: string[] = []
+  await spool.add({ jid: job.jid, ret })
+  const followed = followOrphans([orphanOf(job, process), orphanOf(late, other)], {
+    ...settings(),
+    deliver: ({ jid }) => {
+      if (delivered.push(jid) > 1) return
+      addElsewhere(late.jid)
+      other.kill('SIGKILL')
+      while (isRunning(identityOf(other.pid as number)));
+    },
+  })
+  process.kill('SIGKILL')
+  await followed
+  expect(delivered).toEqual([job.jid, late.jid])
 })
 
 test('a job whose return was delivered while its process ended gets no second one', async () => {

@@ -79,3 +79,8 @@ test('a large file that is there is not read to know whether the server has anot
   await download(`http://127.0.0.1:${port}/x`, dest, { ...options, useEtag: true, check: async () => {} })
   expect((await stat(dest)).size).toBe(3 * 2 ** 30)
 })
+
+test('content is read only up to a limit, since a server may never end it', async () => {
+  const url = `https://127.0.0.1:${port}/https`
+  await expect(readUrl(url, options, 4)).rejects.toThrow('it has more than 4 bytes; fetch it into a file')
+})

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { gather } from '../../../../plugins/grains/_facts/gather.ts'
 import plugin from '../../../../plugins/grains/extra.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { collect } from './context.ts'
@@ -41,13 +40,4 @@ test.each(['a: [1', '- a\n- b\n'])('%j is skipped with a warning', async (text) 
   const { grains, lines } = await given(text)
   expect(grains).toEqual({})
   expect(lines.join()).toMatch(/Skipping/)
-})
-
-test('one source that fails is logged, and the others count', async () => {
-  const lines: string[] = []
-  const write = (message: string) => void lines.push(message)
-  const log = { trace: write, debug: write, info: write, warn: write, error: write }
-  const sources = { broken: () => Promise.reject(new Error('why')), good: () => ({ a: 1, b: undefined }) }
-  expect(await gather(log, sources)).toEqual({ a: 1 })
-  expect(lines).toEqual(['The grains about broken are missing: why'])
 })

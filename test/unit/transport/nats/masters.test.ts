@@ -96,3 +96,23 @@ test('of strangers that answer as masters, a few are noted', async () => {
   expect(roster.names).toHaveLength(64)
   expect(roster.names).toContain('one')
 })
+
+test('a master that has said it starts gets requests meant for it at once, unless it does not answer', async () => {
+  const { masters, roster, answer, wait } = subscriber()
+  await wait(10)
+  answer('one')
+  expect(roster.choose('two')).toBe('one')
+  masters.notice({ publisher: 'two', state: 'up', name: 'two' })
+  expect(roster.choose('two')).toBe('two')
+  expect(roster.names).toEqual(['one'])
+  roster.remove('two')
+  expect(roster.choose('two')).toBe('one')
+  await wait(2_950)
+  masters.notice({ publisher: 'two', state: 'up', name: 'two' })
+  await wait(45) // the hello that was sent before it started is judged
+  expect(roster.choose('two')).toBe('two')
+  await wait(110)
+  answer('one')
+  await wait(3_000)
+  expect(roster.choose('two')).toBe('one')
+})

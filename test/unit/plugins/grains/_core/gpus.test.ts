@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import plugin, { isGpu, named } from '../../../../../plugins/grains/_core/gpus.ts'
-import { collect } from '../context.ts'
+
+import subject, { isGpu, named } from '../../../../../plugins/grains/_core/gpus.ts'
+import { collectFrom } from '../context.ts'
 
 const names = `# a comment
 1002  Advanced Micro Devices, Inc. [AMD/ATI]
@@ -39,11 +40,11 @@ test('a graphics processor that pci.ids lacks is named by its number', () => {
 })
 
 test('this host has a number of graphics processors', async () => {
-  const { grains, lines } = await collect(plugin)
+  const { grains, lines } = await collectFrom(subject)
   expect(lines).toEqual([])
   expect(grains).toEqual({ num_gpus: (grains.gpus as unknown[]).length, gpus: expect.any(Array) })
 })
 
 test.each(['enable_gpu_grains', 'enable_lspci'])('with %s: false they are not looked for', async (option) => {
-  expect((await collect(plugin, { [option]: false })).grains).toEqual({})
+  expect((await collectFrom(subject, { [option]: false })).grains).toEqual({ num_gpus: 0, gpus: [] })
 })

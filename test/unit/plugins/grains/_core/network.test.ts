@@ -1,10 +1,16 @@
+import { mkdir, writeFile } from 'node:fs/promises'
 import os from 'node:os'
-import { describe, expect, test } from 'vitest'
-import plugin, { addressGrains } from '../../../../../plugins/grains/_core/network.ts'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import subject, { addressGrains } from '../../../../../plugins/grains/_core/network.ts'
+import { Host } from '../../../../../plugins/grains/_facts/host.ts'
 import { gatewayIn4, gatewayIn6 } from '../../../../../plugins/grains/_net/gateway.ts'
+import { linkAddress } from '../../../../../plugins/grains/_net/interfaces.ts'
 import { addressesOf, namesOf, parseHosts, qualify } from '../../../../../plugins/grains/_net/names.ts'
 import { parseResolv } from '../../../../../plugins/grains/_net/resolv.ts'
-import { collect } from '../context.ts'
+import { removeFolder, temporaryFolder } from '../../../../harness/folder.ts'
+import { collectFrom } from '../context.ts'
 
 test('addresses are listed by interface, and all together in numerical order', () => {
   const eth0 = {
@@ -25,6 +31,17 @@ test('addresses are listed by interface, and all together in numerical order', (
     ipv4: ['10.0.0.3', '10.0.0.20', '127.0.0.1'],
     ipv6: ['::1', '2001:db8::9', '2001:db8::10', 'fe80::1'],
   })
+})
+
+// As `ip link` prints them.
+test.each([
+  ['an Ethernet card', '02:00:00:00:00:01', '1', '02:00:00:00:00:01'],
+  ['a tunnel of IPv6 in IPv4', 'c0:00:02:01', '776', '192.0.2.1'],
+  ['an unset tunnel of IPv4', '00:00:00:00', '768', '0.0.0.0'],
+  ['a tunnel in IPv6', '20:01:0d:b8:00:00:00:00:00:00:00:00:00:00:00:01', '769', '2001:db8::1'],
+  ['a tunnel without an address', undefined, '65534', undefined],
+])('the hardware address of %s', (_, address, type, expected) => {
+  expect(linkAddress(address, type)).toBe(expected)
 })
 
 describe('Gateways', () => {
@@ -82,7 +99,7 @@ describe('Names', () => {
 })
 
 test('this host has addresses and a name', async () => {
-  const { grains, lines } = await collect(plugin)
+  const { grains, lines } = await collectFrom(subject)
   expect(lines).toEqual([])
   expect(grains).toMatchObject({
     localhost: os.hostname(),
@@ -96,5 +113,21 @@ test('this host has addresses and a name', async () => {
 })
 
 test('enable_fqdns_grains turns reverse lookups off', async () => {
-  expect((await collect(plugin, { enable_fqdns_grains: false })).grains.fqdns).toEqual([])
+  expect((await collectFrom(subject, { enable_fqdns_grains: false })).grains.fqdns).toEqual([])
+})
+
+describe('The addresses of the name of this host, in a system without a hosts file', () => {
+  let root: string
+  beforeEach(async () => {
+    root = await temporaryFolder('salt-ts-names-')
+    await mkdir(join(root, 'etc'))
+  })
+  afterEach(() => removeFolder(root))
+
+  test('are all its own, if nss-myhostname answers for it', async () => {
+    await writeFile(join(root, 'etc/nsswitch.conf'), 'passwd: files\nhosts: files myhostname dns\n')
+    const { grains } = await collectFrom(subject, { enable_fqdns_grains: false }, new Host(root))
+    const own = (grains.ipv4 as string[]).filter((address) => !address.startsWith('127.'))
+    expect([...(grains.fqdn_ip4 as string[])].sort()).toEqual(own.length > 0 ? own.sort() : ['127.0.0.2'])
+  })
 })

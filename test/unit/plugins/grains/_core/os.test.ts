@@ -1,10 +1,16 @@
 import os from 'node:os'
 import { describe, expect, test } from 'vitest'
-import plugin, { kernelParameters } from '../../../../../plugins/grains/_core/os.ts'
-import { distribution } from '../../../../../plugins/grains/_os/distribution.ts'
-import { collect } from '../context.ts'
 
-const files = { osRelease: undefined, lsbRelease: undefined, centosRelease: undefined }
+import subject, { kernelParameters } from '../../../../../plugins/grains/_core/os.ts'
+import { distribution } from '../../../../../plugins/grains/_os/distribution.ts'
+import { collectFrom } from '../context.ts'
+
+const files = {
+  osRelease: undefined,
+  lsbRelease: undefined,
+  ownRelease: undefined,
+  debianVersion: undefined,
+}
 const osRelease = (lines: Record<string, string>) =>
   Object.entries(lines)
     .map(([key, value]) => `${key}="${value}"`)
@@ -119,13 +125,18 @@ test.each([
 
 describe('Distributions', () => {
   test('CentOS tells its minor version only in its own file', () => {
-    const lines = osRelease({ NAME: 'CentOS Linux', ID: 'centos', VERSION: '7 (Core)', VERSION_ID: '7' })
-    const centosRelease = 'CentOS Linux release 7.9.2009 (Core)'
-    expect(distribution({ ...files, osRelease: lines, centosRelease })).toMatchObject({
+    const lines = osRelease({
+      NAME: 'CentOS Linux',
+      ID: 'centos',
+      VERSION_ID: '7',
+      PRETTY_NAME: 'CentOS Linux 7 (Core)',
+    })
+    const ownRelease = 'CentOS Linux release 7.9.2009 (Core)'
+    expect(distribution({ ...files, osRelease: lines, ownRelease })).toMatchObject({
       os: 'CentOS',
       osrelease: '7.9.2009',
       osfinger: 'CentOS Linux-7',
-      oscodename: 'Core',
+      oscodename: 'CentOS Linux 7 (Core)',
     })
   })
 
@@ -156,7 +167,7 @@ test('kernel parameters are pairs, also quoted ones', () => {
 })
 
 test('this host has a kernel, a distribution and an init system', async () => {
-  const { grains, lines } = await collect(plugin)
+  const { grains, lines } = await collectFrom(subject)
   expect(lines).toEqual([])
   expect(grains).toMatchObject({
     kernel: 'Linux',

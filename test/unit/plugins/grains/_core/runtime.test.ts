@@ -1,11 +1,16 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import os from 'node:os'
+import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import plugin, { localeInfo, serverId } from '../../../../../plugins/grains/_core/runtime.ts'
+
+import subject, { localeInfo, serverId } from '../../../../../plugins/grains/_core/runtime.ts'
+import { Host } from '../../../../../plugins/grains/_facts/host.ts'
 import { abbreviationIn, timeZone } from '../../../../../plugins/grains/_facts/timezone.ts'
-import { collect } from '../context.ts'
+import { removeFolder, temporaryFolder } from '../../../../harness/folder.ts'
+import { collectFrom } from '../context.ts'
 
 test('the process is described', async () => {
-  const { grains, lines } = await collect(plugin, { id: 'm1', master: ['a', 'b'] })
+  const { grains, lines } = await collectFrom(subject, { id: 'm1', master: ['a', 'b'] })
   expect(lines).toEqual([])
   expect(grains).toMatchObject({
     id: 'm1',
@@ -27,7 +32,7 @@ test('the process is described', async () => {
 
 test('the version of ZeroMQ is the same where no master is asked and the library is not loaded', async () => {
   const { version } = await import('zeromq')
-  expect((await collect(plugin, { local: true })).grains.zmqversion).toBe(version)
+  expect((await collectFrom(subject, { local: true })).grains.zmqversion).toBe(version)
 })
 
 // Python: locale.getlocale() after setlocale(LC_ALL, '')
@@ -75,6 +80,28 @@ test.each([
 
 test('the time zone is that of TZ, if it is set', async () => {
   vi.stubEnv('TZ', 'Asia/Tokyo')
-  expect(await timeZone()).toEqual({ name: 'Asia/Tokyo', abbreviation: expect.stringMatching(/JST|UTC/) })
+  expect(await timeZone(new Host())).toEqual({
+    name: 'Asia/Tokyo',
+    abbreviation: expect.stringMatching(/JST|UTC/),
+  })
   vi.unstubAllEnvs()
+})
+
+test('the configuration is a grain only if it is wanted', async () => {
+  expect((await collectFrom(subject, { id: 'm1' })).grains).not.toHaveProperty('opts')
+  const opts = { id: 'm1', grain_opts: true, append_domain: 'example.com' }
+  expect((await collectFrom(subject, opts)).grains).toMatchObject({ opts, append_domain: 'example.com' })
+})
+
+test('the Python of the system is named, and is not run', async () => {
+  const root = await temporaryFolder('salt-ts-python-')
+  await mkdir(join(root, 'usr/bin'), { recursive: true })
+  await writeFile(join(root, 'usr/bin/python3.9'), 'no program')
+  await symlink('python3.9', join(root, 'usr/bin/python3'))
+  const { grains } = await collectFrom(subject, {}, new Host(root))
+  expect(grains).toMatchObject({ pythonexecutable: '/usr/bin/python3' })
+  expect(grains).not.toHaveProperty('pythonversion') // by which a master knows minions of Python Salt
+  await removeFolder(root)
+  const without = await collectFrom(subject, {}, new Host(root))
+  expect(without.grains).not.toHaveProperty('pythonexecutable')
 })

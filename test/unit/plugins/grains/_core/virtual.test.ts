@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 
-import plugin, { type Traces, virtual } from '../../../../../plugins/grains/_core/virtual.ts'
-import { collect } from '../context.ts'
+import subject, { type Traces, virtual } from '../../../../../plugins/grains/_core/virtual.ts'
+import { collectFrom } from '../context.ts'
 
 const nothing: Traces = {
   firmware: '',
@@ -12,6 +12,8 @@ const nothing: Traces = {
   container: '',
   cgroup: '0::/init.scope',
   chroot: false,
+  openVz: '',
+  xen: '',
 }
 
 test.each<[string, Partial<Traces>, object]>([
@@ -44,13 +46,16 @@ test.each<[string, Partial<Traces>, object]>([
     { cgroup: '0::/kubepods/besteffort' },
     { virtual: 'container', virtual_subtype: 'kubernetes' },
   ],
+  ['User Mode Linux', { cpuinfo: 'model name\t: UML\nvendor_id\t: User Mode Linux' }, { virtual: 'uml' }],
+  ['the host of Xen', { xen: 'Xen Dom0' }, { virtual: 'xen', virtual_subtype: 'Xen Dom0' }],
+  ['the host of OpenVZ', { openVz: 'openvzhn' }, { virtual: 'openvzhn' }],
   ['a chroot', { chroot: true }, { virtual: 'virtual', virtual_subtype: 'chroot' }],
 ])('%s is told by its traces', (_, traces, expected) => {
   expect(virtual({ ...nothing, ...traces })).toEqual(expected)
 })
 
 test('this host is something', async () => {
-  const { grains, lines } = await collect(plugin)
+  const { grains, lines } = await collectFrom(subject)
   expect(lines).toEqual([])
   expect(grains.virtual).toEqual(expect.any(String))
 })

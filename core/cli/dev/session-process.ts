@@ -1,0 +1,87 @@
+/** Entry of the process with the master, the minions and the author's functions. */
+
+import { rm } from 'node:fs/promises'
+import inspector from 'node:inspector'
+import path from 'node:path'
+import { messageOf } from '../../base/errors.ts'
+import { keepLastGood } from '../../loader/index.ts'
+import { connectParent, ignoreSignals } from '../../process/parent.ts'
+import { Fleet } from './fleet.ts'
+import { failureText } from './load-failure.ts'
+import type { FromSession, ToSession } from './messages.ts'
+
+ignoreSignals()
+let root: string | undefined
+let fleet: Fleet | undefined
+/** The last text about each file that does not load, by its path. */
+const shown = new Map<string, string>()
+
+const parent = connectParent<ToSession, FromSession>({
+  onMessage: (message) => void act(message),
+  onGone: () => void endAlone(),
+})
+
+async function act(message: ToSession): Promise<void> {
+  if (message.type === 'open') return open(message)
+  if (message.type === 'stop') return stop()
+  if (!fleet) return
+  if (message.type === 'run') return run(fleet, message.words)
+  shown.clear()
+  await load(fleet, message.grains)
+}
+
+/** Load the files as they are now. */
+async function load(fleet: Fleet, grains: boolean): Promise<void> {
+  await fleet.reload(grains)
+  await writeTypes(fleet)
+  await parent.send({ type: 'loaded', failing: shown.size })
+}
+
+async function open({ root: given, settings }: Extract<ToSession, { type: 'open' }>): Promise<void> {
+  root = given
+  if (settings.inspect !== undefined) inspector.open(settings.inspect, '127.0.0.1') // not by a flag, which its children would inherit
+  watchFailures(settings.folder)
+  try {
+    fleet = await Fleet.open(root, settings)
+  } catch (error) {
+    await parent.send({ type: 'refused', message: messageOf(error) })
+    return stop()
+  }
+  await parent.send({ type: 'ready' })
+  await load(fleet, false)
+}
+
+async function run(fleet: Fleet, words: readonly string[]): Promise<void> {
+  const code = await fleet.run(words)
+  await new Promise((written) => process.stdout.write('', written))
+  await parent.send({ type: 'ran', code })
+}
+
+function watchFailures(folder: string): void {
+  keepLastGood(({ path, error, hasEarlier }) => {
+    const text = failureText(path, error, folder)
+    if (shown.get(path) === text) return // each minion loads the file
+    shown.set(path, text)
+    const note = hasEarlier ? '\nIts last version that loaded stays in use.' : ''
+    void parent.send({ type: 'failure', text: `${text}${note}` })
+  })
+}
+
+/** Write the types of the functions. While a file does not load, they stay as they are. */
+async function writeTypes(fleet: Fleet): Promise<void> {
+  if (shown.size > 0) return
+  const text = await fleet.writeTypes().catch(messageOf)
+  if (text !== undefined) await parent.send({ type: 'note', text })
+}
+
+async function stop(): Promise<void> {
+  await fleet?.close().catch(() => undefined)
+  process.exit()
+}
+
+/** End although the parent was killed: its folder, and programs that functions have started, are left. */
+async function endAlone(): Promise<void> {
+  await fleet?.close().catch(() => undefined)
+  if (root !== undefined) await rm(path.dirname(root), { recursive: true, force: true })
+  process.kill(-process.pid, 'SIGKILL')
+}

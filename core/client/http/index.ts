@@ -1,0 +1,14 @@
+// The functions of salt-ts, for the types of jobs. This has no effect at run time.
+/// <reference path="../../../modules/_catalogue.ts" preserve="true" />
+/** `salt-ts/http`: a client of salt-api for browsers and other programs, by `fetch` alone. */
+export { type UntypedName, untyped } from '../../author/calls.ts'
+export {
+  HttpClient,
+  type HttpClientSettings,
+  type HttpCredentials,
+  HttpError,
+  type HttpEvent,
+  type HttpJob,
+  type HttpRequest,
+  type HttpResult,
+} from './http-client.ts'

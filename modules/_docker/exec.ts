@@ -1,0 +1,78 @@
+import { CommandExecutionError, type Context, p } from 'salt-ts'
+import { splitWords } from '../_cmd/split.ts'
+import { address, docker, dockerJson } from './api.ts'
+import { readOutput } from './output.ts'
+
+const PATH = 'PATH=/bin:/usr/bin:/sbin:/usr/sbin:/opt/bin:/usr/local/bin:/usr/local/sbin'
+
+/** The parameters of all functions that run a command in a container. */
+export const commandParams = {
+  name: p.string(),
+  cmd: p.string(),
+  exec_driver: p.optional(p.string()),
+  stdin: p.optional(p.string()),
+  python_shell: p.default(p.boolean(), true),
+  output_loglevel: p.default(p.string(), 'debug'),
+  use_vt: p.default(p.boolean(), false),
+  ignore_retcode: p.default(p.boolean(), false),
+  keep_env: p.optional(p.union(p.boolean(), p.string(), p.array(p.string()))),
+}
+
+interface Command {
+  readonly name: string
+  readonly cmd: string
+  readonly exec_driver?: string | undefined
+  readonly stdin?: string | undefined
+  readonly python_shell: boolean
+  readonly ignore_retcode: boolean
+  readonly keep_env?: boolean | string | readonly string[] | undefined
+}
+
+export interface Ended {
+  readonly pid: number
+  readonly retcode: number
+  readonly stdout: string
+  readonly stderr: string
+  /** Both, in order. */
+  readonly all: string
+}
+
+/** Run a command in a running container, and set the return code of the job. Its pipes and variables are those of the container. */
+export async function runInside(command: Command, context: Context): Promise<Ended> {
+  const { name, exec_driver = 'docker-exec', stdin, ignore_retcode } = command
+  if (exec_driver !== 'docker-exec')
+    throw new CommandExecutionError(
+      `Commands run in a container by 'docker-exec' only, not by '${exec_driver}'; leave exec_driver out.`,
+    )
+  if (stdin)
+    throw new CommandExecutionError(
+      'stdin cannot be given to a command in a container; copy a file into it, and read that.',
+    )
+  const made = await dockerJson<{ Id: string }>('POST', address(['containers', name, 'exec']), context, {
+    AttachStdout: true,
+    AttachStderr: true,
+    Cmd: wordsOf(command),
+  })
+  const start = address(['exec', made.Id, 'start'])
+  const output = readOutput(await docker('POST', start, context, { Detach: false, Tty: false }))
+  const state = await dockerJson<{ ExitCode: number; Pid?: number }>(
+    'GET',
+    address(['exec', made.Id, 'json']),
+    context,
+  )
+  if (!ignore_retcode) context.retcode = state.ExitCode
+  const [stdout, stderr, all] = [output.stdout, output.stderr, output.all].map((text) => text.trimEnd())
+  return { pid: state.Pid ?? 0, retcode: state.ExitCode, stdout: stdout!, stderr: stderr!, all: all! }
+}
+
+// Unless keep_env is true, the command gets PATH alone, and the variables of the minion that keep_env names.
+function wordsOf({ cmd, python_shell, keep_env }: Command): string[] {
+  const words = python_shell ? ['sh', '-c', cmd] : splitWords(cmd)
+  if (keep_env === true) return words
+  const names = typeof keep_env === 'string' ? keep_env.split(',') : Array.isArray(keep_env) ? keep_env : []
+  const kept = names.flatMap((name) => {
+    const value = process.env[name.trim()]
+    return value === undefined ? [] : [`${name.trim()}=${value}`]
+  })
+  return ['env', '-i', ...(names.includes('PATH') ? [] : [PATH]), ...kept, ...words]
+}

@@ -1,0 +1,86 @@
+import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+
+/** Folders of programs beside those in PATH: a daemon may have a short one. */
+const USUAL_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+
+/** The files and programs that grains are read from. Tests give a folder that has those of another system. */
+export class Host {
+  readonly #root: string
+  #folders: Promise<string[]> | undefined
+
+  constructor(root = '/') {
+    this.#root = root
+  }
+
+  /** Return the path of a file of this system. */
+  at(path: string): string {
+    return join(this.#root, path)
+  }
+
+  /** Return the text of a file; undefined if it is missing or may not be read. */
+  async text(path: string): Promise<string | undefined> {
+    return readFile(this.at(path), 'utf8').catch(() => undefined)
+  }
+
+  /** Return the bytes of a file; none if it is missing or may not be read. */
+  async bytes(path: string): Promise<Buffer> {
+    return readFile(this.at(path)).catch(() => Buffer.alloc(0))
+  }
+
+  /** Return the text of a file without surrounding white space; undefined if there is none. */
+  async line(path: string): Promise<string | undefined> {
+    return (await this.text(path))?.replaceAll('\0', '').trim() || undefined
+  }
+
+  /** Return the sorted names in a folder; none if it does not exist. */
+  async names(folder: string): Promise<string[]> {
+    return (await readdir(this.at(folder)).catch(() => [])).sort()
+  }
+
+  async exists(path: string): Promise<boolean> {
+    return stat(this.at(path)).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  /** Return what a symbolic link holds; nothing if there is none. */
+  async link(path: string): Promise<string> {
+    return readlink(this.at(path)).catch(() => '')
+  }
+
+  /** Return the name of the file that a path leads to in the end. */
+  async target(path: string): Promise<string | undefined> {
+    return realpath(this.at(path)).catch(() => undefined)
+  }
+
+  /** Return the path of an executable program in PATH or in the usual folders. */
+  async program(name: string): Promise<string | undefined> {
+    this.#folders ??= this.#foldersOfPrograms()
+    for (const folder of await this.#folders) {
+      const path = join(folder, name)
+      const found = await stat(this.at(path)).catch(() => undefined)
+      if (found?.isFile() && found.mode & 0o111) return path
+    }
+    return undefined
+  }
+
+  // Many are links to each other, and each would be searched for each program.
+  async #foldersOfPrograms(): Promise<string[]> {
+    const folders = [...(process.env.PATH?.split(':').filter(isAbsolute) ?? []), ...USUAL_FOLDERS]
+    const targets = await Promise.all(folders.map((folder) => this.target(folder)))
+    return folders.filter((_, index) => targets[index] && targets.indexOf(targets[index]) === index)
+  }
+
+  /** Run a program by its path, in the C locale, and return what it writes. @throws Error if it fails, or when the signal is aborted */
+  async run([path, ...words]: readonly [string, ...string[]], signal: AbortSignal): Promise<string> {
+    const { execFile } = await import('node:child_process')
+    const env = { ...process.env, LC_ALL: 'C', LANGUAGE: 'C' }
+    return new Promise((resolve, reject) => {
+      execFile(this.at(path), words, { env, signal, killSignal: 'SIGKILL' }, (error, stdout) =>
+        error ? reject(error) : resolve(stdout),
+      )
+    })
+  }
+}

@@ -1,0 +1,185 @@
+/** `salt-ts dev`, as an author uses it: lines are typed, and files are saved. */
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import SaltTs from '../../core/cli/commands/salt-ts.ts'
+import { exitCodeFrom } from '../../core/cli/program/program.ts'
+import { Debugger } from '../harness/debugger.ts'
+import { Dev } from '../harness/dev.ts'
+import { captured } from '../harness/terminal.ts'
+
+const project = fileURLToPath(new URL('../../', import.meta.url))
+
+const HELLO = `/** Greetings. */
+import { fn, p } from 'salt-ts'
+import { word } from './_word.ts'
+
+/** Greet somebody. */
+export const greet = fn({ name: p.string(), times: p.default(p.integer(), 1) }, ({ name, times }, { log }) => {
+  log.info(\`Greeting \${name}\`)
+  return Array.from({ length: times }, () => \`\${word}, \${name}\`).join(' and ')
+})
+`
+/** The line of `HELLO` at which the debugger stops. */
+const STOP_LINE = 7
+const TEST = `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { run } from 'salt-ts/testing'
+import { greet } from './hello.ts'
+
+test('greets', async () => {
+  assert.equal((await run(greet, ['Ada'])).result, 'Hello, Ada')
+})
+`
+const RUNNER = `import { fn } from 'salt-ts'
+export const all = fn(async (_, { master }) => {
+  const answers: unknown[] = []
+  for await (const answer of master.run({ tgt: '*', fun: 'test.ping' })) answers.push(answer.return)
+  return answers.join(' and ')
+})
+`
+const ENDS = `import { fn } from 'salt-ts'
+export const itself = fn(() => process.kill(process.pid, 'SIGKILL'))
+export const never = fn(() => {
+  console.log('begun')
+  for (;;) {}
+})
+`
+const FILES = { 'modules/hello.ts': HELLO, 'modules/_word.ts': "export const word = 'Hello'\n" }
+describe('with two minions, tests and an inspector', () => {
+  let dev: Dev
+  let inspector: string
+  let configDir: string
+  beforeAll(async () => {
+    const files = {
+      ...FILES,
+      'modules/hello.test.ts': TEST,
+      'runners/ours.ts': RUNNER,
+    }
+    dev = await Dev.start({ files, words: ['--minions', '2', '--test', '--inspect=0', '--out', 'txt'] })
+    const ready = await dev.shows("' test.ping\n")
+    inspector = /ws:\S+/.exec(ready)?.[0] ?? ''
+    configDir = /salt -c (\S+)/.exec(ready)?.[1] ?? ''
+    await dev.shows('Tests: 1 passed.', '_catalogue.d.ts written: 1 function')
+  })
+  afterAll(async () => {
+    dev.type('salt nobody test.ping\n')
+    expect(await dev.end()).toEqual({ code: 2, left: [] })
+    await dev.close()
+  })
+
+  test('a typed function runs on all minions, and what it logs is shown', async () => {
+    dev.type('hello.greet Ada times=2\n')
+    await dev.shows(
+      'Greeting Ada',
+      'minion1: Hello, Ada and Hello, Ada',
+      'minion2: Hello, Ada and Hello, Ada',
+    )
+  })
+
+  test('salt with all its options, and runners, reach the same minions', async () => {
+    dev.type("salt -L minion2 --out json hello.greet 'Ada L.'\nsalt-run ours.all\n")
+    expect(JSON.parse(/\{.*\}/s.exec(await dev.shows('Hello, Ada L."\n}'))?.[0] ?? '')).toEqual({
+      minion2: 'Hello, Ada L.',
+    })
+    await dev.shows('true and true')
+  })
+
+  test('other programs reach the master by the folder that is shown', async () => {
+    const args = ['-c', configDir, '--out', 'txt', 'minion1', 'hello.greet', 'Bob']
+    expect((await execa(join(project, 'bin/salt'), args)).stdout).toBe('minion1: Hello, Bob')
+  })
+
+  test('a saved helper is used by the next call, and tests that fail are shown at the line of the author', async () => {
+    await dev.save('modules/_word.ts', "export const word = 'Good day'\n")
+    await dev.shows('modules/_word.ts loaded in ')
+    dev.type('hello.greet Ada\n')
+    await dev.shows('minion1: Good day, Ada')
+    const failed = await dev.shows('Tests: 0 passed, 1 failed.', "expected: 'Hello, Ada'")
+    expect(failed).toContain('test at modules/hello.test.ts:6:1')
+    expect(failed).toContain(`${join(dev.folder, 'modules/hello.test.ts')}:7:10)`)
+    await dev.save('modules/_word.ts', "export const word = 'Hello'\n")
+    await dev.shows('modules/_word.ts loaded in ', 'Tests: 1 passed.')
+  })
+
+  test('a file that cannot be loaded is shown with the code, and its last version stays in use', async () => {
+    await dev.save('modules/hello.ts', `${HELLO}export const wrong = = 1\n`)
+    const shown = await dev.shows('Its last version that loaded stays in use.')
+    expect(shown).toContain('modules/hello.ts:10:22: SyntaxError: Unexpected "="\n')
+    expect(shown).toContain('  > 10 | export const wrong = = 1\n')
+    await dev.shows('modules/hello.ts saved; 1 file cannot be loaded.')
+    dev.type('hello.greet Ada\n')
+    await dev.shows('minion2: Hello, Ada')
+    await dev.save('modules/hello.ts', HELLO)
+    await dev.shows('modules/hello.ts loaded in ')
+  })
+
+  test('a new parameter is known at once, and so are the types of a new module', async () => {
+    await dev.save('modules/numbers.ts', HELLO.replace('name: p.string()', 'name: p.integer()'))
+    await dev.shows('_catalogue.d.ts written: 2 functions', 'modules/numbers.ts loaded in ')
+    dev.type('numbers.greet Ada\n')
+    await dev.shows("'name' must be an integer")
+    expect(await dev.read('modules/_catalogue.d.ts')).toContain("'numbers.greet'")
+  })
+
+  test('a debugger stops at the line of the source where it has a breakpoint', async () => {
+    const debug = await Debugger.connect(inspector)
+    dev.type('hello.greet Ada\n')
+    await dev.shows('minion1: Hello, Ada', 'minion2: Hello, Ada')
+    await debug.stopAt(join(dev.folder, 'modules/hello.ts'), STOP_LINE)
+    dev.type('salt minion1 hello.greet Bob\n')
+    expect(await debug.stopped()).toEqual({ file: join(dev.folder, 'modules/hello.ts'), line: STOP_LINE })
+    await dev.shows('minion1: Hello, Bob')
+    debug.close()
+  })
+
+  test('a line that cannot be run is refused with a sentence', async () => {
+    dev.type("hello.greet 'Ada\nsalt-run\nhello.gret\nhelp\n")
+    await dev.shows("ERROR: The line has a ' that nothing follows or closes.")
+    await dev.shows('ERROR: Name a runner: salt-run manage.up')
+    await dev.shows("'hello.gret' is not available.")
+    await dev.shows('run a function on all minions')
+  })
+})
+
+describe('with one minion', () => {
+  let dev: Dev
+  afterEach(() => dev?.close())
+
+  test('a function that ends its process is survived; SIGTERM ends everything', async () => {
+    dev = await Dev.start({ files: { 'modules/ends.ts': ENDS } })
+    dev.type('ends.itself\ntest.ping\n')
+    await dev.shows('was ended by SIGKILL; it starts again.')
+    await dev.shows('minion:\n    True')
+    expect(await dev.end('SIGTERM')).toEqual({ code: 130, left: [] })
+  })
+
+  test('on a terminal, Tab completes, Ctrl-C ends a function that loops, and Ctrl-D everything', async () => {
+    dev = await Dev.start({ files: { ...FILES, 'modules/ends.ts': ENDS }, onTerminal: true })
+    await dev.shows('3 functions', 'salt> ')
+    dev.type('hello.gr\t')
+    await dev.shows('hello.greet ')
+    dev.type('na\t')
+    await dev.shows('name=')
+    dev.type('Ada\r')
+    await dev.shows('Hello, Ada', 'salt> ')
+    dev.type('ends.never\r')
+    await dev.shows('begun')
+    dev.type('\x03')
+    await dev.shows('start again')
+    dev.type('test.ping\r')
+    await dev.shows('True')
+    dev.type('\x04')
+    expect(await dev.end()).toEqual({ code: 0, left: [] })
+  })
+})
+
+test.each([
+  [['dev', '/nowhere/at/all'], '/nowhere/at/all is not a folder.'],
+  [['dev', '--inspect=x', project], "--inspect needs a port from 0 to 65535, as in --inspect=9230, not 'x'."],
+  [['dev', '--minions', '21', project], '--minions needs a number from 1 to 20, not 21.'],
+])('%j is refused', async (words, sentence) => {
+  const { stderr } = await captured(() => exitCodeFrom(SaltTs, words))
+  expect(stderr).toContain(sentence)
+})

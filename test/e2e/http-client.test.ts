@@ -1,0 +1,126 @@
+/** `salt-ts/http` against salt-api of a master with two minions. */
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { HttpClient, HttpError, type HttpEvent, untyped } from '../../core/client/http/index.ts'
+import { API_CLIENTS } from '../harness/api-clients.ts'
+import { Cluster } from '../harness/daemons.ts'
+import { freePort } from '../harness/ports.ts'
+
+const credentials = { eauth: 'sharedsecret', username: 'ada', sharedsecret: 'a shared secret of the test' }
+
+let cluster: Cluster
+let url: string
+let client: HttpClient
+beforeAll(async () => {
+  const port = await freePort()
+  url = `http://127.0.0.1:${port}`
+  cluster = await Cluster.open({
+    minions: ['web1', 'web2'],
+    master: {
+      api: { host: '127.0.0.1', port, disable_ssl: true },
+      sharedsecret: credentials.sharedsecret,
+      netapi_enable_clients: API_CLIENTS,
+      external_auth: { sharedsecret: { ada: ['.*', '@runner'] } },
+      max_event_size: 2000,
+    },
+  })
+  await cluster.master.logged('salt-api is ready')
+  client = new HttpClient({ url })
+  await client.login(credentials)
+}, 120_000)
+afterAll(() => cluster?.close())
+
+test('results have a state: returned, failed with an exit code, or missing with the reason', async () => {
+  expect(await client.cmd({ tgt: 'web1', fun: 'test.echo', arg: ['hi'] })).toEqual({
+    web1: { id: 'web1', jid: expect.stringMatching(/^\d{20}/), state: 'returned', return: 'hi', retcode: 0 },
+  })
+  const failing = { tgt: 'web1', fun: 'test.raise_exception', arg: ['Exception', 'no luck'] } as const
+  const { web1 } = await client.cmd(failing)
+  expect(web1).toMatchObject({ state: 'failed', retcode: 1, return: expect.stringContaining('no luck') })
+  const { web3 } = await client.cmd({ tgt: ['web1', 'web3'], tgtType: 'list', fun: 'test.ping' })
+  expect(web3).toMatchObject({ state: 'missing', reason: expect.stringContaining('No accepted key') })
+  expect(await client.cmd({ tgt: 'nobody', fun: 'test.ping' })).toEqual({})
+})
+
+test('several functions have a map of results', async () => {
+  const { web2 } = await client.cmd({ tgt: 'web2', fun: ['test.ping', 'test.echo'], arg: [[], ['x']] })
+  expect(web2?.state === 'returned' && web2.return).toEqual({ 'test.ping': true, 'test.echo': 'x' })
+})
+
+test('cmdIter yields each result when it comes, and large ones whole', async () => {
+  const seen: unknown[] = []
+  for await (const result of client.cmdIter({ tgt: '*', fun: 'test.ping' }))
+    seen.push([result.id, result.state])
+  expect(seen.sort()).toEqual([
+    ['web1', 'returned'],
+    ['web2', 'returned'],
+  ])
+  const long = 'x'.repeat(10_000)
+  for await (const result of client.cmdIter({ tgt: 'web1', fun: 'test.echo', arg: [long] }))
+    expect(result).toMatchObject({ state: 'returned', return: long })
+  for await (const result of client.cmdIter({ tgt: 'web1', fun: untyped('cmd.retcode'), arg: ['exit 3'] }))
+    expect(result).toMatchObject({ id: 'web1', return: 3 })
+  for await (const _ of client.cmdIter({ tgt: 'nobody', fun: 'test.ping' }))
+    throw new Error('nobody returned')
+})
+
+test('runners, events and a job that nobody waits for', async () => {
+  expect(await client.run('manage.up')).toEqual(['web1', 'web2'])
+  const events: HttpEvent[] = []
+  const ended = new AbortController()
+  const listening = (async () => {
+    for await (const event of client.events('salt/job/*/new', ended.signal)) {
+      events.push(event)
+      return
+    }
+  })()
+  while (events.length === 0) {
+    const job = await client.cmdAsync({ tgt: 'web1', fun: 'test.ping' })
+    expect(job).toEqual({ jid: expect.any(String), minions: ['web1'] })
+  }
+  await listening
+  expect(events[0]).toMatchObject({
+    tag: expect.stringMatching(/^salt\/job\/\d+\/new$/),
+    data: { fun: 'test.ping' },
+  })
+  expect(await client.cmdAsync({ tgt: 'nobody', fun: 'test.ping' })).toBeUndefined()
+})
+
+test('what the server refuses is an HttpError with its sentence and status', async () => {
+  const other = new HttpClient({ url: `${url}/` })
+  await expect(other.login({ ...credentials, sharedsecret: 'guessed' })).rejects.toMatchObject({
+    name: 'HttpError',
+    status: 401,
+  })
+  await expect(other.cmd({ tgt: '*', fun: 'test.ping' })).rejects.toBeInstanceOf(HttpError)
+  await expect(client.cmd({ tgt: '*', fun: untyped('test.pong') })).rejects.toThrow(
+    "'test.pong' is not available",
+  )
+  await other.login(credentials)
+  await other.logout()
+  await expect(other.run('manage.up')).rejects.toMatchObject({ status: 401 })
+})
+
+test('the signal of a request ends the waiting', async () => {
+  const ended = new AbortController()
+  const waiting = client.cmd({ tgt: 'web1', fun: 'test.sleep', arg: [30], signal: ended.signal })
+  ended.abort(new Error('enough'))
+  await expect(waiting).rejects.toThrow('enough')
+})
+
+test('what is built of it imports nothing of Node and no package', async () => {
+  const dist = fileURLToPath(new URL('../../dist/core/client/http/index.js', import.meta.url))
+  const texts = new Map<string, string>()
+  const read = async (file: string): Promise<void> => {
+    if (texts.has(file)) return
+    const text = await readFile(file, 'utf8')
+    texts.set(file, text)
+    const imports = [...text.matchAll(/(?:from|import)\s*\(?["']([^"']+)["']/g)].map(([, name = '']) => name)
+    expect(imports.filter((name) => !name.startsWith('.'))).toEqual([])
+    for (const name of imports) await read(join(dirname(file), name))
+  }
+  await read(dist)
+  expect([...texts.values()].join('')).not.toMatch(/\b(process|Buffer|require)\b/)
+})

@@ -1,0 +1,150 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import MiniSearch from 'minisearch'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { p } from '../../../../core/author/index.ts'
+import type { FleetFunction } from '../../../../core/cli/authoring/fleet-functions.ts'
+import { filesOf } from '../../../../core/cli/docs-site/documented-fleet.ts'
+import { pageOf } from '../../../../core/cli/docs-site/function-page.ts'
+import { html } from '../../../../core/cli/docs-site/html.ts'
+import { writeFolderDocs } from '../../../../core/cli/docs-site/write-docs.ts'
+import { writeSite } from '../../../../core/cli/docs-site/write-site.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+
+let folder: string
+let out: string
+beforeEach(async () => {
+  folder = await temporaryFolder('salt-docs-')
+  out = path.join(folder, 'site')
+})
+afterEach(() => removeFolder(folder))
+
+async function put(name: string, text: string): Promise<void> {
+  await mkdir(path.dirname(path.join(folder, name)), { recursive: true })
+  await writeFile(path.join(folder, name), text)
+}
+const written = (name: string) => readFile(path.join(out, name), 'utf8')
+
+const SHOP = `/** The shop on this host. */
+import { fn, p } from 'salt-ts'
+
+export const virtualName = 'store'
+
+/**
+ * Install a version.
+ *
+ * @example salt '*' store.install 1.11
+ */
+export const install = fn(
+  { version: p.described(p.string({ minLength: 1 }), 'Such as 1.11.'), keep: p.default(p.integer(), 3) },
+  ({ version }) => version,
+  { returns: p.string() },
+)
+`
+
+/** Search as a page does. */
+async function search(words: string): Promise<{ id: string; title: string }[]> {
+  const lines = (await written('assets/search-index.js')).trimEnd().split('\n')
+  const [index, options] = lines.map((line) => JSON.parse(line.slice(line.indexOf('=') + 1)))
+  return MiniSearch.loadJSON(index, options).search(words) as never
+}
+
+test('a folder of extensions gets a page for each file, and a search', async () => {
+  await put('modules/shop.ts', SHOP)
+  await put('modules/broken.ts', 'nonsense(')
+  await put(
+    'runners/fleet.ts',
+    "import { fn } from 'salt-ts'\n/** Count minions. */\nexport const count = fn(() => 1)\n",
+  )
+  await put(
+    'returners/journal.ts',
+    "import { p, returner } from 'salt-ts'\nexport default returner({ options: { path: p.default(p.string(), 'journal') }, create: () => ({ save: async () => {} }) })\n",
+  )
+  const said = await writeFolderDocs(folder, out)
+  expect(said).toMatch(
+    /site\/index\.html written: 2 functions on 3 pages\nNote: left out, since it cannot be imported: .*broken\.ts/,
+  )
+  const page = await written('modules/shop.html')
+  expect(page).toContain('<h1>store (shop)</h1>')
+  expect(page).toContain('<h2 id="store.install">')
+  expect(page).toContain('<td><code>keep</code></td><td>integer, default 3</td><td></td>')
+  expect(page).toContain('<td>string, at least 1 character</td><td>Such as 1.11.</td>')
+  expect(page).toContain('<p>Returns: string</p>')
+  expect(page).toContain('salt &#39;*&#39; store.install 1.11')
+  expect(page).toContain('<a href="../runners/fleet.html">fleet</a>')
+  expect(await written('returners/journal.html')).toContain('<td>string, default &quot;journal&quot;</td>')
+  expect(await written('index.html')).toContain('<td>The shop on this host.</td>')
+  expect((await search('store.install'))[0]).toMatchObject({ id: 'modules/shop.html#store.install' })
+  expect((await search('minins'))[0]).toMatchObject({ title: 'fleet.count' })
+  for (const name of ['style.css', 'search.js', 'minisearch.js'])
+    expect(existsSync(path.join(out, 'assets', name))).toBe(true)
+})
+
+test('a page of a file that is gone is removed, and nothing else', async () => {
+  await put('modules/shop.ts', SHOP)
+  await put('site/modules/old.html', '<!-- Written by salt-ts docs. Changes are lost. -->')
+  await put('site/mine.html', 'mine')
+  await writeFolderDocs(folder, out)
+  expect((await readdir(path.join(out, 'modules'))).sort()).toEqual(['shop.html'])
+  expect(await written('mine.html')).toBe('mine')
+})
+
+test('a folder with a first page of somebody else is left alone', async () => {
+  await put('modules/shop.ts', SHOP)
+  await put('site/index.html', 'mine')
+  await expect(writeFolderDocs(folder, out)).rejects.toThrow(
+    'was not written by salt-ts docs; name another folder with --out.',
+  )
+  expect(await readdir(out)).toEqual(['index.html'])
+})
+
+test('a folder without functions is an error', async () => {
+  await expect(writeFolderDocs(folder, out)).rejects.toThrow(/^No file in .* exports a function\.$/)
+})
+
+const reported = (given: Partial<FleetFunction>): FleetFunction => ({
+  ...{ name: 'shop.install', params: {}, python: false, minions: ['web1'], others: [] },
+  ...given,
+})
+
+test('functions of a fleet say which minions have them', () => {
+  const functions = [
+    reported({
+      minions: ['web1', 'web2'],
+      others: ['web3'],
+      doc: 'Install *it*.',
+      returns: p.integer().schema,
+    }),
+    reported({
+      name: 'shop.list',
+      python: true,
+      doc: '*args* <b>',
+      params: null,
+      minions: ['web1', 'web2', 'web3'],
+    }),
+  ]
+  const [file] = filesOf({ functions, minions: 3 })
+  const { text } = pageOf(file!).body
+  expect(text).toContain('<p>Install <em>it</em>.</p>')
+  expect(text).toContain('Offered by web1, web2. With other parameters: web3.')
+  expect(text).toContain('<pre>*args* &lt;b&gt;</pre>')
+  expect(text).toContain('All minions offer it.')
+})
+
+test('whatever minions call their functions, pages stay in the folder and names stay text', async () => {
+  const names = [
+    '../../evil.run',
+    '/etc/evil.run',
+    '<script>alert(1)</script>.run',
+    `${'x'.repeat(250)}.run`,
+    '__proto__.run',
+  ]
+  const functions = names.map((name) => reported({ name, params: { '"><script>': p.string() } }))
+  const pages = filesOf({ functions, minions: 1 }).map(pageOf)
+  await writeSite(out, { title: 'Fleet', home: html``, pages })
+  expect((await readdir(path.join(out, 'modules'))).length).toBe(names.length)
+  expect((await readdir(folder)).sort()).toEqual(['site'])
+  for (const { path: name } of pages) expect(await written(name)).not.toContain('<script>')
+  expect(await search('evil')).not.toEqual([])
+})

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { shellWords } from '../../../../core/loader/check/shell-words.ts'
+import { SourceText } from '../../../../core/loader/check/source-text.ts'
+
+/** The dollar sign of an expression in a template literal. */
+const $ = '$'
+
+test.each([
+  ["call('a') // call('b')\n/* call('c') */", "call(' ')             \n               "],
+  ["a = 'it\\'s' + \"x\"", 'a = \'     \' + " "'],
+  [`\`a ${$}{b + \`c ${$}{d}\`} e\` + f`, `\`  ${$}{b + \`  ${$}{d}\`}  \` + f`],
+  [`\`a ${$}{{ b: 1 }.b} c\`; d`, `\`  ${$}{{ b: 1 }.b}  \`; d`],
+  ['x = /[\'"`/]/g.test(y) / 2', 'x = /      /g.test(y) / 2'],
+  ['a / b / c', 'a / b / c'],
+  ["'open\nnext", "'    \nnext"],
+])('of %j only the code stays, at its positions', (text, code) => {
+  const source = new SourceText('/a.ts', text)
+  expect(source.code.length).toBe(text.length)
+  expect(source.code.replace(/\s+$/, '')).toBe(code.replace(/\s+$/, ''))
+})
+
+test('strings are read at their positions, and places are counted from 1', () => {
+  const source = new SourceText('/a.ts', "const a = 'x'\n  call('y.z')\n")
+  const at = source.code.indexOf("'", 20)
+  expect(source.stringAt(at)).toBe('y.z')
+  expect(source.place(at)).toEqual({ file: '/a.ts', line: 2, column: 8 })
+  expect(source.place(-1)).toEqual({ file: '/a.ts', line: 1, column: 1 })
+})
+
+test.each([
+  ["salt '*' shop.sell 'two words' n=1", ['salt', '*', 'shop.sell', 'two words', 'n=1']],
+  ['salt-call a.b "x \\"y\\"" \\$z | head', ['salt-call', 'a.b', 'x "y"', '$z']],
+  ['salt \\* a.b # why', ['salt', '*', 'a.b']],
+  ["salt '*' pkg.install <name>", undefined],
+  ["salt '*' pkg.install …", undefined],
+])('the words of %j are those of a shell', (line, words) => {
+  expect(shellWords(line)).toEqual(words)
+})
