@@ -68,7 +68,7 @@ function newManifest(directory: string): object {
     type: 'module',
     imports: { '#utils/*': './utils/*' },
     scripts: { test: 'salt-ts test', check: 'tsc' },
-    devDependencies: { 'salt-ts': `^${version()}`, typescript: '>=5.8', '@types/node': '>=20' },
+    devDependencies: { 'salt-ts': `^${version()}`, typescript: '^6.0.3', '@types/node': '>=20' },
   }
 }
 

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { deferred } from '../../base/deferred.ts'
 import { SaltError } from '../../base/errors.ts'
 import { Child } from '../../process/child.ts'
+import { killGroup } from '../../process/kill-group.ts'
 import { processEntry } from '../../process/process-entry.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { FleetSettings, FromSession, ToSession } from './messages.ts'
@@ -138,13 +139,5 @@ export class Session {
     await child.ended
     killGroup(child.pid)
     await rm(this.configDir, { recursive: true, force: true, maxRetries: 5 })
-  }
-}
-
-function killGroup(leader: number | undefined): void {
-  try {
-    if (leader !== undefined) process.kill(-leader, 'SIGKILL')
-  } catch {
-    // no process is left
   }
 }

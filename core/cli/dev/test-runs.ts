@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
+import { killGroup } from '../../process/kill-group.ts'
 import { packageRoot } from '../../process/own-package.ts'
 
 /** Runs `salt-ts test` again and again. Reports how many tests pass or, if some fail, which and why. */
@@ -32,13 +33,8 @@ export class TestRuns {
 
   /** End a run, with the processes of its tests. */
   close(): void {
-    const pid = this.#child?.pid
+    killGroup(this.#child?.pid)
     this.#child = undefined
-    try {
-      if (pid !== undefined) process.kill(-pid, 'SIGKILL')
-    } catch {
-      // it has ended
-    }
   }
 }
 

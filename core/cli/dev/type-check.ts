@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { counted } from '../../base/sentence.ts'
-import { resolveFrom } from '../authoring/resolve-from.ts'
+import { killGroup } from '../../process/kill-group.ts'
+import { compilerOf } from '../authoring/compiler.ts'
 
 /**
  * Runs the TypeScript compiler of the author (`tsc --noEmit --watch`), and reports its diagnostics, one a line, when they change.
@@ -16,7 +17,7 @@ export class TypeCheck {
 
   /** Undefined if the folder has no `tsconfig.json`, or no TypeScript is installed for it. */
   static open(folder: string, onChange: (text: string) => void): TypeCheck | undefined {
-    const compiler = resolveFrom(folder, 'typescript/lib/tsc.js')
+    const compiler = compilerOf(folder)
     const isConfigured = existsSync(path.join(folder, 'tsconfig.json'))
     return compiler !== undefined && isConfigured ? new TypeCheck(compiler, folder, onChange) : undefined
   }
@@ -26,6 +27,7 @@ export class TypeCheck {
     const options = ['--noEmit', '--watch', '--preserveWatchOutput', '--pretty', 'false', '-p', '.']
     this.#child = spawn(process.execPath, [compiler, ...options], {
       cwd: folder,
+      detached: true, // from version 7 on, the compiler is a program that this process starts
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     this.#child.on('error', () => undefined) // types are not checked then
@@ -34,7 +36,7 @@ export class TypeCheck {
   }
 
   close(): void {
-    this.#child.kill('SIGKILL')
+    killGroup(this.#child.pid)
   }
 
   /** A round ends with the line `10:00:00 AM - Found 2 errors. Watching for file changes.` */

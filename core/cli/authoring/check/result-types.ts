@@ -1,16 +1,12 @@
 /** The types of results, as the author's TypeScript knows them: can each be sent? */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type ts from 'typescript'
 import { type Finding, finding } from '../../../loader/check/rules.ts'
 import { SourceText } from '../../../loader/check/source-text.ts'
-import { importModule } from '../../../process/import-module.ts'
 import { packageRoot } from '../../../process/own-package.ts'
-import { resolveFrom } from '../resolve-from.ts'
+import { type CompilerApi, compilerApiOf, compilerOf } from '../compiler.ts'
 import { ResultTypes } from './unencodable-type.ts'
-
-type TypeScript = typeof ts
 
 /** Exports that the loader reads itself. */
 const CONVENTIONS = new Set(['default', 'virtual', 'init', 'load', 'dependsOn'])
@@ -19,32 +15,27 @@ const CONVENTIONS = new Set(['default', 'virtual', 'init', 'load', 'dependsOn'])
 export async function resultFindings(files: readonly string[], folder: string): Promise<Finding[]> {
   const typed = files.filter((file) => /\.m?ts$/.test(file))
   if (typed.length === 0) return []
-  const file = resolveFrom(folder, 'typescript')
-  const typescript = file === undefined ? undefined : await loadTypeScript(file)
-  if (!typescript) return [unchecked(folder, file === undefined ? 'is not installed' : 'has no compiler API')]
+  const typescript = await compilerApiOf(folder)
+  if (!typescript) return [unchecked(folder)]
   const program = typescript.createProgram(typed, optionsFor(folder, typescript))
   return typed.flatMap((file) => findingsIn(file, program, typescript))
 }
 
-/** Resolves with undefined for a TypeScript without its compiler API, as version 7 is. */
-async function loadTypeScript(file: string): Promise<TypeScript | undefined> {
-  const { default: loaded } = (await importModule(pathToFileURL(file).href)) as {
-    readonly default?: Partial<TypeScript>
-  }
-  return typeof loaded?.createProgram === 'function' ? (loaded as TypeScript) : undefined
-}
-
-function unchecked(folder: string, why: string): Finding {
+function unchecked(folder: string): Finding {
   const manifest = path.join(folder, 'package.json')
+  const [why, wanted] =
+    compilerOf(folder) === undefined
+      ? ['no TypeScript is installed for this folder', 'typescript@6']
+      : ['the TypeScript of this folder has no compiler API', '@typescript/typescript6']
   return finding(
     'results-unchecked',
     { file: existsSync(manifest) ? manifest : folder, line: 1, column: 1 },
-    `It was not checked whether results can be encoded, since the TypeScript of this folder ${why}; run 'npm install --save-dev typescript@6'.`,
+    `It was not checked whether results can be encoded, since ${why}; run 'npm install --save-dev ${wanted}'.`,
   )
 }
 
 /** Return the compiler options of the author's project; `salt-ts` is this copy, as when the files are loaded. */
-function optionsFor(folder: string, typescript: TypeScript): ts.CompilerOptions {
+function optionsFor(folder: string, typescript: CompilerApi): ts.CompilerOptions {
   const { sys } = typescript
   const config = typescript.findConfigFile(folder, sys.fileExists)
   const own =
@@ -68,7 +59,7 @@ function optionsFor(folder: string, typescript: TypeScript): ts.CompilerOptions 
   }
 }
 
-function findingsIn(file: string, program: ts.Program, typescript: TypeScript): Finding[] {
+function findingsIn(file: string, program: ts.Program, typescript: CompilerApi): Finding[] {
   const source = program.getSourceFile(file)
   const checker = program.getTypeChecker()
   const module = source && checker.getSymbolAtLocation(source)

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { messageOf, SaltError } from '../../../base/errors.ts'
 import { catalogueOf } from '../catalogue.ts'
-import { resolveFrom } from '../resolve-from.ts'
+import { compilerOf } from '../compiler.ts'
 import { writeTypes } from '../write-types.ts'
 
 /** Folder of the declarations in the package. */
@@ -47,10 +47,4 @@ async function compile(folder: string, out: string): Promise<void> {
     const said = (error as { readonly stdout?: string }).stdout?.trim() || messageOf(error)
     throw new SaltError('INVOCATION', `TypeScript finds errors, so nothing is packed:\n${said}`, { folder })
   })
-}
-
-/** Return the path of the project's own tsc. */
-function compilerOf(folder: string): string | undefined {
-  const manifest = resolveFrom(folder, 'typescript/package.json')
-  return manifest && path.join(path.dirname(manifest), 'bin', 'tsc')
 }

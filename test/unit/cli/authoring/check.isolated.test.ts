@@ -172,7 +172,7 @@ describe('the program', () => {
     expect(code).toBe(0)
     expect(text).toMatch(/^own\/modules\/shop\.ts:2:23: warning: .*\[undeclared-secret\]\n/)
     expect(text).toMatch(
-      /\nown\/package\.json:1:1: note: .*the TypeScript of this folder is not installed.*\[results-unchecked\]\n/,
+      /\nown\/package\.json:1:1: note: .*no TypeScript is installed for this folder.*\[results-unchecked\]\n/,
     )
     expect(text).toMatch(/\n1 warning and 1 note in 1 file\.$/)
   })
