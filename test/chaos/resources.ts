@@ -27,7 +27,7 @@ const MORE_DESCRIPTORS = 10
 const MORE_MEGABYTES = 200
 
 /** Caches of tools in the temporary folder. */
-const CACHES = /^(tsx-\d+|node-compile-cache|v8-compile-cache.*)$/
+const CACHES = /^(salt-ts-\d+|tsx-\d+|node-compile-cache|v8-compile-cache.*)$/
 /** A new file that replaces another one, a store that is being created, a job or a run that goes on. */
 const TEMPORARY = /\.tmp$|\.turn$|\/proc\/[^/]+$/
 

@@ -11,7 +11,7 @@ import { leftOut } from './left-out.ts'
 import { signalAll, withEnvironment } from './processes.ts'
 
 /** Caches of tools; they are removed with the folder. */
-const caches = /^(tsx-\d+|node-compile-cache|v8-compile-cache.*)$/
+const caches = /^(salt-ts-\d+|tsx-\d+|node-compile-cache|v8-compile-cache.*)$/
 
 /** What ends with the process that started it may take a moment. */
 const GRACE_MS = 60_000

@@ -86,7 +86,7 @@ export class Dev {
     else this.#child.stdin?.end()
     const code = await this.#ended
     const processes = withEnvironment(MARK, this.folder).map(({ command }) => command)
-    const files = readdirSync(join(this.folder, '.tmp')).filter((name) => !name.startsWith('tsx-')) // the cache of tsx
+    const files = readdirSync(join(this.folder, '.tmp')).filter((name) => !/^salt-ts-\d+$/.test(name)) // compiled files
     return { code, left: [...processes, ...files] }
   }
 

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { importModule } from '../../process/import-module.ts'
 import { fromSource } from '../../process/own-package.ts'
+import { withPrivateFolder } from './compiled-files.ts'
 import { explainCycle } from './import-cycle.ts'
 import type { SourceFile } from './index-files.ts'
 import { generationKey, installResolveHook } from './resolve-hook.ts'
@@ -52,7 +53,7 @@ async function importUsers(file: string, url: string): Promise<Namespace> {
 /** Load tsx once, for all generations: the resolve hook, which must be installed first, distinguishes them. */
 export function loadTsx(): Promise<Tsx> {
   installResolveHook()
-  tsx ??= importModule('tsx/esm/api').then((api) =>
+  tsx ??= withPrivateFolder(() => importModule('tsx/esm/api')).then((api) =>
     (api as typeof import('tsx/esm/api')).register({ namespace: 'salt-ts', tsconfig: false }),
   )
   return tsx

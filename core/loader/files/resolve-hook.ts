@@ -3,6 +3,7 @@ import module from 'node:module'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { codeRoot, fromSource, packageRoot } from '../../process/own-package.ts'
+import { withPrivateEnvironment } from './compiled-files.ts'
 
 /** Query parameter that distinguishes the generations of a user's file and of the helpers it imports. */
 export const generationKey = 'salt-generation'
@@ -91,7 +92,7 @@ export function installResolveHook({ everyFile = false } = {}): void {
   resolveRequired(own)
   // TypeScript loaders such as tsx wrap functions in calls of `__name`.
   const source = `const __name = (f) => f; export const resolve = (${makeResolve})(${JSON.stringify(own)}, ${noteImport})`
-  module.register(`data:text/javascript,${encodeURIComponent(source)}`)
+  withPrivateEnvironment(() => module.register(`data:text/javascript,${encodeURIComponent(source)}`))
 }
 
 /** Return the URLs of this package's entry points by specifier, from its `package.json`. */
