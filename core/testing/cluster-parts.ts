@@ -7,6 +7,7 @@ import { currentUser } from '../base/current-user.ts'
 import { deferred } from '../base/deferred.ts'
 import type { Disposer } from '../base/disposer.ts'
 import { SaltError } from '../base/errors.ts'
+import { parseMinionId } from '../base/minion-id.ts'
 import { withTimeout } from '../base/with-timeout.ts'
 import { AesKeys } from '../channel/aes-keys.ts'
 import { LocalClient, RunnerClient } from '../client/index.ts'
@@ -15,11 +16,12 @@ import { loadMasterConfig, type MasterConfig } from '../config/index.ts'
 import { PrivateKey, SymmetricKey } from '../crypto/index.ts'
 import { type Event, EventPublisher, masterEventSockets, tags } from '../events/index.ts'
 import { writeRootKeys } from '../keys/index.ts'
+import { KeyFileStore } from '../keys/key-files.ts'
 import { openPublisher } from '../master/publisher/publisher.ts'
 import { openMasterWorker } from '../master/worker/open-worker.ts'
 import { getTransport } from '../transport/index.ts'
 import { serveRequests } from '../transport/serve-requests.ts'
-import { Minions } from './minions.ts'
+import { Minions, type MinionsSettings } from './minions.ts'
 import { recordingLog } from './recording-log.ts'
 
 export type Options = Readonly<Record<string, unknown>>
@@ -53,6 +55,8 @@ export interface ClusterParts {
   readonly minions: Minions
   readonly stores: MasterStores
   readonly events: readonly Event[]
+  /** Where minions reach the master on the loopback address. */
+  readonly ports: MinionsSettings['ports']
 }
 
 /** Open all parts of a cluster, and register them with `disposer`. */
@@ -87,9 +91,11 @@ export async function openParts(
   const runners = disposer.own(new RunnerClient({ config, log, user: currentUser(), stores }))
   const ports = { master: requests.port, publish: publisher.server.port }
   const options = (id: string): Options => ({ module_dirs: config.module_dirs, ...optionsOf(setup, id) })
-  const minions = disposer.own(new Minions({ root, transport: wire, ports, options, log: minionLog }))
+  const keys = new KeyFileStore(config.pki_dir)
+  const onKey = (id: string, pem: string) => keys.replace('accepted', parseMinionId(id), pem)
+  const minions = disposer.own(new Minions({ root, transport: wire, ports, options, onKey, log: minionLog }))
   await Promise.all(idsOf(setup).map((id) => startMinion(id, minions, bus)))
-  return { config, client, minions, runners, stores, events: bus.events }
+  return { config, client, minions, runners, stores, events: bus.events, ports }
 }
 
 async function temporaryRoot(disposer: Disposer): Promise<string> {
@@ -120,7 +126,6 @@ async function masterConfig(
     interface: '127.0.0.1',
     publish_port: 0,
     ...reached,
-    auto_accept: true,
     module_dirs: [...moduleDirs],
     ...master,
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Log } from '../author/context.ts'
 import { loadMinionConfig, type MinionConfig } from '../config/index.ts'
 import { minionEventSockets } from '../events/index.ts'
+import { MinionKeys } from '../keys/index.ts'
 import { type Minion, openMinion } from '../minion/minion.ts'
 import { getTransport } from '../transport/index.ts'
 import { recordingLog } from './recording-log.ts'
@@ -15,6 +16,8 @@ export interface MinionsSettings {
   readonly ports: { readonly master: number; readonly publish: number }
   /** Returns the configuration options of a minion. */
   options(id: string): Readonly<Record<string, unknown>>
+  /** Called with the public key of a minion before it starts. */
+  onKey?(id: string, pem: string): Promise<unknown>
   /** The log of all minions, whose lines are then not recorded. */
   readonly log?: Log | undefined
 }
@@ -37,6 +40,8 @@ export class Minions {
   async start(id: string): Promise<void> {
     const config = this.#config(id)
     await mkdir(config.root_dir, { recursive: true, mode: 0o700 })
+    const { onKey } = this.#settings
+    if (onKey) await onKey(config.id, (await MinionKeys.open(config)).key.publicKey.pem)
     const minion = await openMinion(config, this.#settings.log ?? this.#logOf(id), () =>
       getTransport(this.#settings.transport),
     )
