@@ -26,6 +26,9 @@ export interface FleetDocs<G> {
 }
 
 const DOC_SECONDS = 15
+/** Longest documentation of a function, and description of a parameter; the rest is left out. */
+const MAX_DOC_LENGTH = 20_000
+const MAX_DESCRIPTION_LENGTH = 1000
 
 /** Ask one connected minion of each group for the documentation of its functions. */
 export async function fleetDocs<G extends Alike>(
@@ -70,13 +73,16 @@ function docsIn(answer: unknown, python: boolean): Map<string, FunctionDoc> {
   return new Map(entries.map(([name, told]) => [name, python ? docOf(told) : describedBy(told)]))
 }
 
-const docOf = (doc: unknown): FunctionDoc => (typeof doc === 'string' ? { doc } : {})
+const docOf = (doc: unknown): FunctionDoc =>
+  typeof doc === 'string' ? { doc: doc.slice(0, MAX_DOC_LENGTH) } : {}
 
 function describedBy(schema: unknown): FunctionDoc {
   if (!isRecord(schema)) return {}
   const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : []
   const descriptions = properties.flatMap(([name, inner]) =>
-    isRecord(inner) && typeof inner.description === 'string' ? [[name, inner.description] as const] : [],
+    isRecord(inner) && typeof inner.description === 'string'
+      ? [[name, inner.description.slice(0, MAX_DESCRIPTION_LENGTH)] as const]
+      : [],
   )
   return { ...docOf(schema.description), descriptions: Object.fromEntries(descriptions) }
 }

@@ -4,7 +4,7 @@ import { counted } from '../../base/sentence.ts'
 import { functionHelp } from '../../loader/describe/function-help.ts'
 import { codeRoot } from '../../process/own-package.ts'
 import { type FleetFunction, offerSentences, readFleet } from './fleet-functions.ts'
-import { functionType } from './schema-types.ts'
+import { functionType, quoted } from './schema-types.ts'
 import { writeGenerated } from './write-generated.ts'
 
 const FILE = 'fleet-functions.d.ts'
@@ -48,7 +48,7 @@ async function declaredNames(folder: string): Promise<Set<string>> {
 function render(functions: readonly FleetFunction[], minions: number): string {
   const members = functions.map((found) => {
     const { name, params, returns } = found
-    return `${comment(found, minions)}    ${JSON.stringify(name)}: ${functionType(params, returns)}\n`
+    return `${comment(found, minions)}    ${quoted(name)}: ${functionType(params, returns)}\n`
   })
   const imports = "import type { Context, Fn, Param } from 'salt-ts'\n"
   return `${HEADER}${imports}\ndeclare module 'salt-ts' {\n  interface Functions {\n${members.join('')}  }\n}\n`

@@ -1,10 +1,14 @@
 /** The documentation of a fleet: the functions that its minions have reported, by module. */
+import { grouped } from '../../base/grouped.ts'
 import { splitName } from '../../loader/names.ts'
 import { type Fleet, type FleetFunction, offerSentences, readFleet } from '../authoring/fleet-functions.ts'
 import type { DocumentedFile, DocumentedFunction } from './function-page.ts'
 
 /** Names of minions beside a function; of more, their number is given. */
 const NAMED_MINIONS = 50
+/** The most characters of a function, and of all, that are read as Markdown: of the texts of strangers some would take hours. */
+const MAX_MARKDOWN = 2000
+const MAX_MARKDOWN_OF_ALL = 500_000
 
 export interface DocumentedFleet {
   readonly files: readonly DocumentedFile[]
@@ -19,18 +23,23 @@ export async function documentedFleet(configDir: string | undefined): Promise<Do
 }
 
 export function filesOf({ functions, minions }: Pick<Fleet, 'functions' | 'minions'>): DocumentedFile[] {
-  const modules = new Map<string, DocumentedFunction[]>()
-  for (const found of functions) {
-    const [module] = splitName(found.name)
-    modules.set(module, [...(modules.get(module) ?? []), documented(found, minions)])
+  let left = MAX_MARKDOWN_OF_ALL
+  const isPlain = ({ python, doc = '' }: FleetFunction): boolean => {
+    if (python || doc.length > Math.min(MAX_MARKDOWN, left)) return true
+    left -= doc.length
+    return false
   }
-  return [...modules].map(([file, functions]) => ({ kind: 'modules', file, names: [file], functions }))
+  const modules = grouped(functions, ({ name }) => splitName(name)[0])
+  return [...modules].map(([file, members]) => ({
+    ...{ kind: 'modules', file, names: [file] },
+    functions: members.map((found) => documented(found, isPlain(found), minions)),
+  }))
 }
 
-function documented(found: FleetFunction, minions: number): DocumentedFunction {
-  const { name, doc, python, params, returns } = found
+function documented(found: FleetFunction, isPlain: boolean, minions: number): DocumentedFunction {
+  const { name, doc, params, returns } = found
   return {
-    ...{ name, doc, isPlain: python },
+    ...{ name, doc, isPlain },
     signature: { params, returns: returns && { schema: returns } },
     offer: offerSentences(found, minions, NAMED_MINIONS),
   }

@@ -7,7 +7,7 @@ import {
   resultInWords,
   type Signature,
 } from '../../loader/describe/function-help.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html, visible } from './html.ts'
 import { markdownToHtml } from './markdown.ts'
 import { groupsOf, type Page, type SearchEntry } from './page.ts'
 
@@ -63,14 +63,20 @@ export function overview(pages: readonly Page[]): Html {
   return html`${groups}`
 }
 
+/** Return a link to a function. A name may have halves of characters, which no link has. */
+const anchorOf = (name: string): string => `#${encodeURIComponent(visible(name))}`
+
+/** The most characters about a function that are searched. */
+const MAX_SEARCHED = 4000
+
 const groupTitle = (kind: string): string => kind.charAt(0).toUpperCase() + kind.slice(1)
 
 const entryIn =
   (path: string) =>
   ({ name, doc, signature }: DocumentedFunction): SearchEntry => ({
-    id: `${path}#${encodeURIComponent(name)}`,
-    title: name,
-    text: functionHelp(doc, signature) ?? '',
+    id: path + anchorOf(name),
+    title: visible(name),
+    text: visible(functionHelp(doc, signature) ?? '').slice(0, MAX_SEARCHED),
   })
 
 function section({ name, doc, isPlain, signature, offer = [] }: DocumentedFunction): Html {
@@ -79,7 +85,7 @@ function section({ name, doc, isPlain, signature, offer = [] }: DocumentedFuncti
     ([param, declared]) => [param, paramInWords(declared)] as const,
   )
   return html`<section>
-<h2 id="${name}">${name} <a class="anchor" href="#${encodeURIComponent(name)}" aria-label="Link to ${name}">#</a></h2>
+<h2 id="${name}">${name} <a class="anchor" href="${anchorOf(name)}" aria-label="Link to ${name}">#</a></h2>
 ${doc === undefined ? undefined : isPlain ? html`<pre>${doc}</pre>` : markdownToHtml(doc)}
 ${rows.length > 0 ? inWordsTable('parameter', rows) : undefined}
 ${returns && result(resultInWords(returns))}

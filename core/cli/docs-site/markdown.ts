@@ -6,7 +6,7 @@
  * web pages or within the site; images are shown as links, since they would be loaded from elsewhere.
  */
 import { Marked, type Renderer, type Token, type Tokens } from 'marked'
-import { escapeHtml, Html, visible } from './html.ts'
+import { escapeHtml, Html, html, visible } from './html.ts'
 
 interface MarkdownOptions {
   /** Return the address that a link leads to. */
@@ -23,7 +23,12 @@ export interface Section {
 }
 
 export function markdownToHtml(text: string, options: MarkdownOptions = {}): Html {
-  return new Html(withoutTags({ renderer: rendererOf(options) }).parse(visible(text)) as string)
+  try {
+    return new Html(withoutTags({ renderer: rendererOf(options) }).parse(visible(text)) as string)
+  } catch (error) {
+    if (error instanceof RangeError) return html`<pre>${text}</pre>` // too deep for marked, as thousands of > are
+    throw error
+  }
 }
 
 /** Split a text at its headings, whose ids are those of {@link markdownToHtml}. */

@@ -1,4 +1,5 @@
 /** The shell of a page: navigation and search around its content. */
+import { grouped } from '../../base/grouped.ts'
 import { type Html, html } from './html.ts'
 
 /** What search finds: a page, or a part of one. */
@@ -68,9 +69,14 @@ ${body}
   return `<!doctype html>\n${GENERATED_MARK}\n${page.text}`
 }
 
+/** The most pages of a group that each page lists: with more, the lists would be larger than all that is in the pages. */
+const MAX_LISTED = 1000
+
 /** List the pages by group. The group of the present page is open. */
 function navigation({ pages }: Site, root: string, here: string): Html[] {
   return [...groupsOf(pages)].map(([group, members]) => {
+    if (members.length > MAX_LISTED)
+      return html`<p>${group}: <a href="${root}index.html">all ${members.length}</a></p>\n`
     const isHere = members.some(({ path }) => path === here)
     const links = members.map(({ path, title }) =>
       path === here
@@ -82,8 +88,4 @@ function navigation({ pages }: Site, root: string, here: string): Html[] {
   })
 }
 
-export function groupsOf(pages: readonly Page[]): Map<string, Page[]> {
-  const groups = new Map<string, Page[]>()
-  for (const page of pages) groups.set(page.group, [...(groups.get(page.group) ?? []), page])
-  return groups
-}
+export const groupsOf = (pages: readonly Page[]): Map<string, Page[]> => grouped(pages, ({ group }) => group)

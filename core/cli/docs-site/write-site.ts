@@ -17,20 +17,17 @@ const assets = path.join(codeRoot, 'core/cli/docs-site/assets')
 export async function writeSite(folder: string, site: Site): Promise<string> {
   const index = path.join(folder, 'index.html')
   await refuseForeign(index)
-  const pages = new Map([
-    ['index.html', pageText(site, { path: 'index.html', title: site.title, body: site.home })],
-  ])
-  for (const page of site.pages) pages.set(page.path, pageText(site, page))
+  const pages = [{ path: 'index.html', title: site.title, body: site.home }, ...site.pages]
   await mkdir(path.join(folder, 'assets'), { recursive: true })
   for (const name of ['style.css', 'search.js'])
     await copyFile(path.join(assets, name), path.join(folder, 'assets', name))
   await copyFile(browserMiniSearch(), path.join(folder, 'assets/minisearch.js'))
   await writeFile(path.join(folder, 'assets/search-index.js'), searchIndexScript(site))
-  for (const [name, text] of pages) {
-    await mkdir(path.dirname(path.join(folder, name)), { recursive: true })
-    await writeFile(path.join(folder, name), text)
+  for (const page of pages) {
+    await mkdir(path.dirname(path.join(folder, page.path)), { recursive: true })
+    await writeFile(path.join(folder, page.path), pageText(site, page))
   }
-  await removeStale(folder, new Set(pages.keys()))
+  await removeStale(folder, new Set(pages.map((page) => page.path)))
   return index
 }
 

@@ -109,6 +109,9 @@ test.each([
   [p.bytes(), 'string | Uint8Array'],
   [p.duration(), 'number | string'],
   [p.any(), 'unknown'],
+  [{ schema: { anyOf: [] } }, 'never'],
+  [{ schema: { enum: [] } }, 'never'],
+  [{ schema: { enum: ['\u202e\u009b31m'] } }, '"\\u{202e}\\u{9b}31m"'],
 ])('the type of %o is written in TypeScript', ({ schema }, text) => {
   expect(schemaType(schema)).toBe(text)
 })

@@ -6,8 +6,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { p } from '../../../../core/author/index.ts'
 import type { FleetFunction } from '../../../../core/cli/authoring/fleet-functions.ts'
 import { filesOf } from '../../../../core/cli/docs-site/documented-fleet.ts'
-import { pageOf } from '../../../../core/cli/docs-site/function-page.ts'
+import { overview, pageOf } from '../../../../core/cli/docs-site/function-page.ts'
 import { html } from '../../../../core/cli/docs-site/html.ts'
+import { pageText } from '../../../../core/cli/docs-site/page.ts'
 import { writeFolderDocs } from '../../../../core/cli/docs-site/write-docs.ts'
 import { writeSite } from '../../../../core/cli/docs-site/write-site.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
@@ -139,6 +140,7 @@ test('whatever minions call their functions, pages stay in the folder and names 
     '<script>alert(1)</script>.run',
     `${'x'.repeat(250)}.run`,
     '__proto__.run',
+    '\ud800.\udfff',
   ]
   const functions = names.map((name) => reported({ name, params: { '"><script>': p.string() } }))
   const pages = filesOf({ functions, minions: 1 }).map(pageOf)
@@ -147,4 +149,34 @@ test('whatever minions call their functions, pages stay in the folder and names 
   expect((await readdir(folder)).sort()).toEqual(['site'])
   for (const { path: name } of pages) expect(await written(name)).not.toContain('<script>')
   expect(await search('evil')).not.toEqual([])
+})
+
+test('documentation on which Markdown would be lost, or long at work, is shown as it is', () => {
+  const docs = ['*short*', '>'.repeat(1900), '*a_'.repeat(1000)]
+  const functions = docs.map((doc, index) => reported({ name: `shop.f${index}`, doc }))
+  const { text } = pageOf(filesOf({ functions, minions: 1 })[0]!).body
+  expect(text).toContain('<em>short</em>')
+  expect(text).toContain(`<pre>${'&gt;'.repeat(1900)}</pre>`)
+  expect(text).toContain(`<pre>${'*a_'.repeat(1000)}</pre>`)
+})
+
+test('of a fleet whose functions have endless documentation only a part is read as Markdown', () => {
+  const functions = Array.from({ length: 1000 }, (_, index) =>
+    reported({ name: `shop.f${index}`, doc: `*${'a'.repeat(1900)}*` }),
+  )
+  const [file] = filesOf({ functions, minions: 1 })
+  expect(file!.functions.filter(({ isPlain }) => !isPlain).length).toBe(262)
+})
+
+test('a page of a site with very many pages names the first page in place of all others', () => {
+  const functions = Array.from({ length: 3000 }, (_, index) => reported({ name: `m${index}.run` }))
+  const pages = filesOf({ functions, minions: 1 }).map(pageOf)
+  const text = pageText({ title: 'Fleet', home: overview(pages), pages }, pages[0]!)
+  expect(text).toContain('<a href="../index.html">all 3000</a>')
+  expect(text.length).toBeLessThan(5000)
+})
+
+test('thousands of functions of one module are a page', () => {
+  const functions = Array.from({ length: 40_000 }, (_, index) => reported({ name: `shop.f${index}` }))
+  expect(filesOf({ functions, minions: 1 })[0]!.functions.length).toBe(40_000)
 })
