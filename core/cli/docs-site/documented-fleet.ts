@@ -1,8 +1,9 @@
 /** The documentation of a fleet: the functions that its minions have reported, by module. */
-import { grouped } from '../../base/grouped.ts'
+
 import { splitName } from '../../loader/names.ts'
 import { type Fleet, type FleetFunction, offerSentences, readFleet } from '../authoring/fleet-functions.ts'
 import type { DocumentedFile, DocumentedFunction } from './function-page.ts'
+import { grouped } from './grouped.ts'
 
 /** Names of minions beside a function; of more, their number is given. */
 const NAMED_MINIONS = 50

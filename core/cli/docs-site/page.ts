@@ -1,5 +1,5 @@
 /** The shell of a page: navigation and search around its content. */
-import { grouped } from '../../base/grouped.ts'
+import { grouped } from './grouped.ts'
 import { type Html, html } from './html.ts'
 
 /** What search finds: a page, or a part of one. */

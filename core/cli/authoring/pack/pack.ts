@@ -9,6 +9,7 @@ import { hasTypes, missingForTypes, TYPES, writeDeclarations } from './declarati
 import { dependencyProblems } from './dependencies.ts'
 import { additionsTo, leftOut, problemsIn, remarksOn, sectionOf } from './manifest.ts'
 import { listPacked, packTo } from './npm.ts'
+import { secretsIn } from './secrets.ts'
 
 export interface Packing {
   readonly folder: string
@@ -36,6 +37,7 @@ export async function pack({ folder, out, fix }: Packing): Promise<Packed> {
   const packed = await listPacked(folder)
   refuse(folder, [
     ...(await leftOut(folder, manifest, packed)),
+    ...(await secretsIn(folder, packed)),
     ...(await dependencyProblems(folder, manifest)),
   ])
   await makeFolder(out)

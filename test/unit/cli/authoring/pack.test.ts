@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -157,4 +158,27 @@ test('what an author may not have meant is remarked', async () => {
     expect.stringContaining('"private": true keeps npm publish'),
   ])
   expect(await remarksOn(folder, { ...COMPLETE, name: '@acme/salt-ts-shop' })).toHaveLength(1)
+})
+
+test('files with secrets are refused, by name or as private keys, and examples of them are packed', async () => {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
+  await put('package.json', COMPLETE)
+  await put('modules/shop.ts', MODULE)
+  await put('modules/.env.example', 'TOKEN=\n')
+  await put('modules/.env', 'TOKEN=1\n')
+  await put('modules/.env.production', 'TOKEN=1\n')
+  await put('modules/keys/deploy', `Comment: mine\n${pem}`)
+  const refused = await packed().then(String, (error: Error) => error.message)
+  expect(refused.split('\n').slice(1).sort()).toEqual(
+    ['.env', '.env.production', 'keys/deploy'].map(
+      (name) =>
+        `  modules/${name} seems to hold secrets, and npm would pack it: move it out of the folder, or add "!modules/${name}" to "files".`,
+    ),
+  )
+  const left = ['!modules/.env', '!modules/.env.production', '!modules/keys/deploy']
+  await put('package.json', { ...COMPLETE, files: ['modules', ...left] })
+  expect(await contents((await packed()).tarball)).toEqual([
+    ...['modules/.env.example', 'modules/shop.ts', 'package.json'],
+  ])
 })
