@@ -1,4 +1,5 @@
 /** Values in a table of a SQLite database: keys as text, values as MessagePack. */
+import { open } from 'node:fs/promises'
 import { CommandExecutionError } from 'salt-ts'
 import { fromMsgpack, msgpack } from '#internal'
 import { type Sqlite, withSqlite } from '../_database/sqlite.ts'
@@ -24,10 +25,18 @@ async function inDatabase<T>(profile: Profile, work: (database: Sqlite, table: s
   if (typeof database !== 'string')
     throw new CommandExecutionError("The SDB profile of the driver sqlite3 needs 'database', a path")
   const name = String(profile.table ?? 'sdb')
+  await createPrivately(database)
   return withSqlite('sdb', database, (opened) => {
     create(opened, profile, name)
     return work(opened, quoted(name))
   })
+}
+
+/** Create the file of a database, if it is missing: what it is to hold are secrets, and SQLite would let everybody read it. */
+async function createPrivately(path: string): Promise<void> {
+  if (path === ':memory:') return
+  const made = await open(path, 'wx', 0o600).catch(() => undefined) // it exists, or SQLite will say what is wrong
+  await made?.close()
 }
 
 /** Create the tables of a profile, unless they exist. */

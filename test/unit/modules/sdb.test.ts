@@ -1,3 +1,4 @@
+import { chmod, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { get as configGet } from '../../../modules/config.ts'
@@ -83,6 +84,15 @@ describe('env', () => {
 })
 
 describe('sqlite3', () => {
+  test('a new database is readable by nobody else, and one that is there keeps its mode', async () => {
+    const context = of({ lite: { driver: 'sqlite3', database } })
+    expect(await set('sdb://lite/token', 'x', context)).toBe(true)
+    expect((await stat(database)).mode & 0o777).toBe(0o600)
+    await chmod(database, 0o640)
+    expect(await set('sdb://lite/token', 'y', context)).toBe(true)
+    expect((await stat(database)).mode & 0o777).toBe(0o640)
+  })
+
   const profiles = (more: object = {}) => of({ db: { driver: 'sqlite3', database, ...more } })
 
   test('stores values of all types, as Python Salt does', async () => {
