@@ -23,8 +23,9 @@ const withShownPath = ({ rule, severity, file, line, column, message }: Finding)
   ...{ rule, severity, file: shownPath(file), line, column, message },
 })
 
+/** A finding is a line, whatever characters names in the files have. */
 const line = ({ rule, severity, file, line, column, message }: Finding): string =>
-  `${shownPath(file)}:${line}:${column}: ${severity}: ${message} [${rule}]`
+  `${shownPath(file)}:${line}:${column}: ${severity}: ${message} [${rule}]`.replaceAll(/\p{Cc}+/gu, ' ')
 
 /** Return how many findings there are: `2 errors and 1 note in 5 files`. */
 export function summary({ findings, files }: CheckedFolder): string {

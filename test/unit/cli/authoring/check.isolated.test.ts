@@ -288,3 +288,15 @@ const sarifSchema = {
     },
   },
 }
+
+test('a finding is a line, and controls no terminal', () => {
+  const found = {
+    severity: 'error',
+    line: 1,
+    column: 8,
+    message: "There is no file './\x1b[31mgone.ts'",
+  } as const
+  const file = '/srv/a\n::error::.ts'
+  const report = reports.text({ findings: [{ rule: 'missing-import', file, ...found }], files: 1 })
+  expect(report).toBe("/srv/a ::error::.ts:1:8: error: There is no file './ [31mgone.ts' [missing-import]")
+})
