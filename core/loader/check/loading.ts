@@ -1,6 +1,7 @@
 /** What happened when a file was loaded. */
 import { messageOf } from '../../base/errors.ts'
 import { sentence } from '../../base/sentence.ts'
+import { placesIn } from '../files/error-place.ts'
 import { importFile } from '../files/import-file.ts'
 import type { SourceFile } from '../files/index-files.ts'
 import type { LoadedFile } from '../files/load-file.ts'
@@ -25,21 +26,10 @@ export async function importFinding(
     const reason = messageOf(error).replace(`${file.path}:`, '')
     const [, line, why] = /^(\d+)?:? ?([\s\S]*)$/.exec(reason.trimStart()) ?? []
     const cause = error instanceof Error ? error.cause : undefined
-    const place = placeIn(cause, files) ?? { file: file.path, line: Number(line ?? 1), column: 1 }
-    return finding('import-fails', place, sentence(`The import fails: ${why}`))
+    const place = placesIn(cause).find((one) => files.some(({ path }) => path === one.file))
+    const { column = 1, ...known } = place ?? { file: file.path, line: Number(line ?? 1) }
+    return finding('import-fails', { ...known, column }, sentence(`The import fails: ${why}`))
   }
-}
-
-/** Return the first place in the message and the stack of an error that is in one of the files. */
-function placeIn(error: unknown, files: readonly SourceText[]) {
-  if (!(error instanceof Error)) return undefined
-  const text = `${error.message}\n${error.stack ?? ''}`
-  for (const [, path = '', line, column] of text.matchAll(/(\/[^\s:?()]+)(?:\?[^:\s]*)?:(\d+)(?::(\d+))?/g)) {
-    const file = files.find((one) => path === one.path || path.endsWith(`//${one.path}`))
-    const offset = error.message.includes(': ERROR: ') ? 1 : 0 // esbuild counts columns from 0
-    if (file) return { file: file.path, line: Number(line), column: Number(column ?? 1 - offset) + offset }
-  }
-  return undefined
 }
 
 /** Return the findings about a file that was imported, but is not offered here, or not as a whole; or that was not imported. */
