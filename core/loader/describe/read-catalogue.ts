@@ -32,6 +32,13 @@ export function readCatalogue(text: string): Catalogue | undefined {
   }
 }
 
+const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'null', 'array', 'object'])
+const NUMBERS = [
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
+]
+const TEXTS = ['pattern', 'format']
+
 /** Return text from another host as a single line without control characters. */
 export function readSentence(value: unknown): string {
   const text = typeof value === 'string' ? value.slice(0, MAX_SENTENCE_LENGTH).replace(/\p{Cc}+/gu, ' ') : ''
@@ -73,7 +80,8 @@ function isSchema(value: unknown, depth = 0, unions = 0): value is JsonSchema {
   if (!isRecord(value) || depth > MAX_DEPTH) return false
   const { type, items, properties, additionalProperties, anyOf, required } = value
   const inner = (schema: unknown) => schema === undefined || isSchema(schema, depth + 1, unions)
-  if (type !== undefined && typeof type !== 'string') return false
+  if (type !== undefined && !(typeof type === 'string' && TYPES.has(type))) return false
+  if (!hasTypes(value, NUMBERS, 'number') || !hasTypes(value, TEXTS, 'string')) return false
   if (required !== undefined && !isTexts(required)) return false
   if (value.enum !== undefined && !isTexts(value.enum)) return false
   if (anyOf !== undefined && !isUnion(anyOf, depth, unions + 1)) return false
@@ -81,6 +89,10 @@ function isSchema(value: unknown, depth = 0, unions = 0): value is JsonSchema {
     return false
   return inner(items) && (typeof additionalProperties === 'boolean' || inner(additionalProperties))
 }
+
+/** Whether members have a type, or are not there. JSON has null for numbers that are infinite. */
+const hasTypes = (schema: JsonSchema, members: readonly string[], type: 'number' | 'string'): boolean =>
+  members.every((name) => [undefined, null].includes(schema[name] as null) || typeof schema[name] === type)
 
 function isUnion(members: unknown, depth: number, unions: number): boolean {
   if (!Array.isArray(members) || members.length > WIDEST_UNION || unions > DEEPEST_UNION) return false

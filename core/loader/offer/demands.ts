@@ -13,15 +13,15 @@ const most =
   (limit) =>
     `must have at most ${counted(Number(limit), noun)}`
 
-const formats: Readonly<Record<string, string>> = {
-  date: 'a date such as 2026-01-31',
-  'date-time': 'a date and time such as 2026-01-31T12:00:00Z',
-  hostname: 'a host name',
-  ipv4: 'an IPv4 address',
-  ipv6: 'an IPv6 address',
-  regex: 'a regular expression',
-  uri: 'a URI such as https://example.com/',
-}
+const formats: ReadonlyMap<string, string> = new Map([
+  ['date', 'a date such as 2026-01-31'],
+  ['date-time', 'a date and time such as 2026-01-31T12:00:00Z'],
+  ['hostname', 'a host name'],
+  ['ipv4', 'an IPv4 address'],
+  ['ipv6', 'an IPv6 address'],
+  ['regex', 'a regular expression'],
+  ['uri', 'a URI such as https://example.com/'],
+])
 
 /** Requirements by keyword: all that `p.*` can make, except types. */
 const demands: Readonly<Record<string, Demand>> = {
@@ -38,7 +38,7 @@ const demands: Readonly<Record<string, Demand>> = {
   minProperties: least('key'),
   maxProperties: most('key'),
   pattern: (pattern) => `must match the pattern ${pattern}`,
-  format: (format) => `must be ${formats[String(format)] ?? format}`,
+  format: (format) => `must be ${formats.get(String(format)) ?? format}`,
   enum: (words) => `must be ${oneOf(words as readonly unknown[])}`,
   const: (only) => `must be ${shownValue(only)}`,
   required: (key) => `must have the key ${shownValue(key)}`,
