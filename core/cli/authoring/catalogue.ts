@@ -53,9 +53,13 @@ const pairs = (modules: readonly string[], functions: readonly string[]): [strin
 /** Return the import specifier of the compiled file. */
 const specifier = (file: string) => `./${file.replaceAll(path.sep, '/').replace(/\.(m?)ts$/, '.$1js')}`
 
-const typeOf = (from: string, own: string) => `typeof import('${from}')['${own}']`
+const typeOf = (from: string, own: string) => `typeof import(${literal(from)})[${literal(own)}]`
+
+/** Return a text in single quotes, whatever characters the name of a file has. */
+const literal = (text: string): string =>
+  `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 
 function render(entries: readonly (readonly [string, string])[]): string {
-  const lines = entries.map(([name, type]) => `    '${name}': ${type}\n`)
+  const lines = entries.map(([name, type]) => `    ${literal(name)}: ${type}\n`)
   return `${GENERATED_HEADER}declare module 'salt-ts' {\n  interface Functions {\n${lines.join('')}  }\n}\n\nexport {}\n`
 }

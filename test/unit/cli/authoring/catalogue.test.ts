@@ -45,3 +45,14 @@ test('a folder of a user: other names, aliases, folders; no JavaScript, no tests
   expect(text).toContain(`'pkg.install': typeof import('./linux_pkg.mjs')['install']`)
   expect(unread).toEqual([expect.stringContaining('broken.ts')])
 })
+
+test('names of files stay text, whatever characters they have', async () => {
+  const inner = await temporaryFolder('salt-ts-catalogue-')
+  for (const name of ["a'b", 'c\nd', 'e"\\f'])
+    await writeFile(path.join(inner, `${name}.ts`), 'export const go = () => 1\n')
+  const { text } = await catalogueOf(inner)
+  await removeFolder(inner)
+  expect(text).toContain(`    'a\\'b.go': typeof import('./a\\'b.js')['go']\n`)
+  expect(text).toContain(`    'c\\nd.go': typeof import('./c\\nd.js')['go']\n`)
+  expect(text).toContain(`    'e"\\\\f.go': typeof import('./e"\\\\f.js')['go']\n`)
+})
