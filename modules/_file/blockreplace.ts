@@ -1,5 +1,5 @@
 import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
-import { unifiedDiff } from './diff.ts'
+import { fedLinesOf, unifiedDiff } from './diff.ts'
 import { expandHome } from './paths.ts'
 import { searchFor } from './patterns.ts'
 import { editText, keepCopy, writeContent } from './text.ts'
@@ -26,14 +26,15 @@ export async function replaceBlock(given: string, options: BlockOptions): Promis
   return editText(
     path,
     async ({ place, text, encoding }) => {
-      const before = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+      const before = fedLinesOf(text)
       const after = withBlock(before, options)
-      const diff = unifiedDiff(before, after)
-      if (diff !== '' && !options.dry_run) {
+      const changed = after.join('')
+      const diff = options.show_changes ? unifiedDiff(before, after) : ''
+      if (changed !== text && !options.dry_run) {
         if (options.backup !== false) await keepCopy(place, options.backup)
-        await writeContent(place, after.join(''), { encoding })
+        await writeContent(place, changed, { encoding })
       }
-      return options.show_changes ? diff : diff !== ''
+      return options.show_changes ? diff : changed !== text
     },
     { missing },
   )

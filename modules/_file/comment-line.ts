@@ -1,5 +1,5 @@
 import { SaltInvocationError } from 'salt-ts'
-import { unifiedDiff } from './diff.ts'
+import { fedLinesOf, unifiedDiff } from './diff.ts'
 import { expandHome } from './paths.ts'
 import { searchFor } from './patterns.ts'
 import { realPath } from './stats.ts'
@@ -17,15 +17,16 @@ export async function commentLines(
     path,
     async ({ place, text, encoding }) => {
       const search = searchFor(comment ? toComment(pattern) : toUncomment(pattern, char))
-      const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+      const lines = fedLinesOf(text)
       const matched = search.beginsIn(lines)
       if (!matched.includes(true)) return false
       const change = (line: string) => (comment ? char + line : withoutLeading(line, char))
       const changed = lines.map((line, at) => (matched[at] ? change(line) : line))
+      const only = (rows: readonly string[]) => rows.filter((_, at) => matched[at])
+      const diff = unifiedDiff(only(lines), only(changed))
       if (backup) await keepCopy(place, backup)
       await writeContent(place, changed.join(''), { encoding })
-      const only = (rows: readonly string[]) => rows.filter((_, at) => matched[at])
-      return unifiedDiff(only(lines), only(changed))
+      return diff
     },
     { missing },
   )

@@ -1,6 +1,6 @@
 /** Diffs of two files, for `file.get_diff` and for the changes of managed files. */
-import { CommandExecutionError, type Context } from 'salt-ts'
-import { linesOf, unifiedDiff } from './diff.ts'
+import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
+import { textDiff } from './diff.ts'
 import { errorText } from './paths.ts'
 import { chunksOf, MAX_CONTENT_BYTES, readWhole, withFile } from './reading.ts'
 import { isBinary, textOf } from './text.ts'
@@ -30,11 +30,17 @@ export async function diffBetween(
   if (wasBinary && willBeBinary) return 'Replace binary file'
   if (wasBinary) return 'Replace binary file with text file'
   if (willBeBinary) return 'Replace text file with binary file'
-  if (Math.max(await sizeOf(before), await sizeOf(after)) > MAX_CONTENT_BYTES)
-    return '<files too big for a diff>'
+  if (Math.max(await sizeOf(before), await sizeOf(after)) > MAX_CONTENT_BYTES) return TOO_BIG
   const [old, next] = [textOf(await contentOf(before)), textOf(await contentOf(after))]
-  return unifiedDiff(linesOf(old.text), linesOf(next.text), names ? [...names] : ['', ''])
+  try {
+    return textDiff(old.text, next.text, names ? [...names] : ['', ''])
+  } catch (error) {
+    if (error instanceof SaltInvocationError) return TOO_BIG
+    throw error
+  }
 }
+
+const TOO_BIG = '<files too big for a diff>'
 
 export const hidesTemplates = async ({ call }: Context): Promise<boolean> =>
   Boolean(await call('config.option', { value: 'obfuscate_templates' }))

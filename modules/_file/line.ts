@@ -40,11 +40,12 @@ async function changeLine(
   const lines = linesOf(text)
   const edited = withLineEnds(edit(/[\r\n]$/.test(text) ? [...lines, ''] : lines, mode, options))
   const changed = edited.join('') !== text
+  const diff = changed && options.show_changes ? unifiedDiff(lines, edited) : ''
   if (changed && opts.test !== true) {
     if (options.backup) await keepCopy(place, `.${timestamp(new Date())}`)
     await writeContent(place, edited.join(''), { encoding })
   }
-  return options.show_changes ? unifiedDiff(lines, edited) || changed : changed
+  return diff || changed
 }
 
 function checkedMode({ mode, content }: LineOptions): string {

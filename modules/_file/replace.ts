@@ -1,6 +1,6 @@
 import { readlink, rm, symlink } from 'node:fs/promises'
 import { SaltInvocationError } from 'salt-ts'
-import { linesOf, unifiedDiff } from './diff.ts'
+import { textDiff } from './diff.ts'
 import { exists, expandHome } from './paths.ts'
 import { flagLetters, searchFor } from './patterns.ts'
 import { type Place, withPlace } from './place.ts'
@@ -56,12 +56,13 @@ async function replaceText(
   options: ReplaceOptions,
 ) {
   const changed = edited(text, pattern, repl, options)
-  const diff = unifiedDiff(linesOf(text), linesOf(changed))
-  if (diff !== '' && !options.dry_run) {
+  const isChanged = changed !== text
+  const diff = isChanged && options.show_changes ? textDiff(text, changed) : ''
+  if (isChanged && !options.dry_run) {
     if (options.backup) await keepBackup(given, place, options.backup)
     await writeContent(place, changed, { encoding, keepLinks: options.preserve_inode })
   }
-  return options.show_changes ? diff : diff !== ''
+  return options.show_changes ? diff : isChanged
 }
 
 function edited(text: string, pattern: string, repl: string, options: ReplaceOptions): string {
