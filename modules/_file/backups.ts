@@ -33,7 +33,7 @@ export async function keepBackup({ path, file }: Place, context: Context): Promi
   const copy = join(folderFor(path, context), `${basename(path)}_${stampOf(new Date())}`)
   await mkdir(dirname(copy), { recursive: true, mode: 0o700 })
   const kept: Place = { path: copy, at: copy, folder: file.stats, file }
-  await withFile(file.at, (source) => copyInto(kept, source), { path })
+  await withFile(file.at, (source) => copyInto(kept, source, { signal: context.signal }), { path })
 }
 
 /** List the backups of a file, the newest first, by number. */
@@ -107,7 +107,10 @@ export async function restore(given: string, id: unknown, context: Context) {
     await withPlace(path, async (place) => {
       await keepBackup(place, context)
       await withFile(Location, (source, { uid, gid, mode }) =>
-        copyInto(place, source, place.file ? {} : { exact: { uid, gid, mode: mode & 0o7777 } }),
+        copyInto(place, source, {
+          signal: context.signal,
+          ...(!place.file && { exact: { uid, gid, mode: mode & 0o7777 } }),
+        }),
       )
     })
     return { result: true, comment: `Successfully restored ${Location} to ${path}` }

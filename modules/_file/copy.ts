@@ -25,7 +25,7 @@ export async function copyPath(
     throw new SaltInvocationError('Cannot copy overwriting a directory without recurse flag set to true!')
   try {
     await withPlace(src, (source) =>
-      folders ? copyFolder(source, dst, remove_existing, signal) : copyFile(source, dst),
+      folders ? copyFolder(source, dst, remove_existing, signal) : copyFile(source, dst, signal),
     )
   } catch (error) {
     throw new CommandExecutionError(`Could not copy '${src}' to '${dst}': ${errorText(error)}`)
@@ -36,7 +36,7 @@ export async function copyPath(
 const permissionsOf = ({ uid, gid, mode }: Stats) => ({ uid, gid, mode: mode & 0o7777 })
 
 /** The copy has its owner and mode before anybody sees it. */
-const copyFile = (source: Place, dst: string): Promise<void> =>
+const copyFile = (source: Place, dst: string, signal: AbortSignal): Promise<void> =>
   withFile(
     heldFile(source).at,
     (file, stats) =>
@@ -44,7 +44,7 @@ const copyFile = (source: Place, dst: string): Promise<void> =>
         refuseForeignName(place)
         if (place.file?.stats.ino === stats.ino && place.file.stats.dev === stats.dev)
           throw new CommandExecutionError('they are the same file')
-        await copyInto(place, file, { exact: permissionsOf(stats) })
+        await copyInto(place, file, { exact: permissionsOf(stats), signal })
       }),
     { path: source.path },
   )

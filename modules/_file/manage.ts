@@ -215,7 +215,8 @@ async function commit(
     if (kept === 'minion' || kept === 'both') await keepBackup(place, context)
     const free = place.file?.stats.isSymbolicLink() ? { ...place, file: undefined } : place
     const created = { mode: 0o600, exact: await ownerOfSetId(free, wanted, mode) }
-    if (typeof from === 'string') await fromSource(from, (source) => copyInto(free, source, created))
+    if (typeof from === 'string')
+      await fromSource(from, (source) => copyInto(free, source, { ...created, signal: context.signal }))
     else await replaceContent(free, (file) => file.writeFile(from), created)
   }
   await withPlace(name, put, { follow: follow_symlinks }).catch((error) => {

@@ -5,6 +5,7 @@ import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
 import { attempt, expandHome } from './paths.ts'
 import { heldFile, refuseForeignName, withPlace } from './place.ts'
 import { MAX_CONTENT_BYTES, withFile } from './reading.ts'
+import { writeAll } from './text.ts'
 
 function checkOffset(offset: number): void {
   if (offset < 0) throw new CommandExecutionError('[Errno 22] Invalid argument')
@@ -32,9 +33,10 @@ export async function readAt(given: string, size: number, offset: number): Promi
 export async function writeAt(given: string, data: string, offset: number): Promise<number> {
   checkOffset(offset)
   return withWritable(await expandHome(given), async (file) => {
-    const { bytesWritten } = await file.write(Buffer.from(data), 0, undefined, offset)
+    const bytes = Buffer.from(data)
+    await writeAll(file, bytes, offset)
     await file.sync()
-    return bytesWritten
+    return bytes.length
   })
 }
 

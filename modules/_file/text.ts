@@ -3,7 +3,7 @@ import { constants, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
 import { fillFileAtomic } from '#internal'
-import { attempt, errorText } from './paths.ts'
+import { errorText, systemError } from './paths.ts'
 import { heldFile, type Place, refuseForeignName, withPlace } from './place.ts'
 import { chunksOf, noFile, readWhole, withFile } from './reading.ts'
 
@@ -84,7 +84,7 @@ export async function writeContent(
     })
   } catch (error) {
     throw new CommandExecutionError(
-      `Unable to write file '${place.path}'. Exception: ${reason(error, place)}`,
+      `Unable to write file '${place.path}'. Exception: ${errorText(error, place.path)}`,
     )
   }
 }
@@ -114,23 +114,40 @@ export async function replaceContent(
     gid: exact && exact.gid !== -1 ? exact.gid : (known?.gid ?? -1),
   }
   const bits = exact?.mode ?? (known ? known.mode & 0o7777 : mode)
-  await fillFileAtomic(at, fill, { mode: bits, owner, durable })
+  await fillFileAtomic(at, fill, { mode: bits, owner, durable }).catch((error) => {
+    throw Object.assign(systemError(error, path), { code: error.code })
+  })
 }
 
-const reason = (error: unknown, { path }: Place): string => {
-  const text = errorText(error)
-  return text.replace(/: '\/proc\/self\/fd\/.*$/s, `: '${path}'`)
-}
-
+/**
+ * Write over the content of a file. What is longer than the old content is written first, so that a full disk leaves the
+ * old content as it was.
+ */
 async function writeInPlace(place: Place, bytes: Uint8Array): Promise<void> {
   refuseForeignName(place)
   const { O_WRONLY, O_TRUNC, O_NONBLOCK, O_NOCTTY } = constants
-  const file = await open(heldFile(place).at, O_WRONLY | O_TRUNC | O_NONBLOCK | O_NOCTTY)
+  const isFile = place.file?.stats.isFile() ?? false
+  const flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | (isFile ? 0 : O_TRUNC)
+  const file = await open(heldFile(place).at, flags)
   try {
-    await file.writeFile(bytes)
-    if (place.file?.stats.isFile()) await file.sync().catch(() => undefined)
+    if (!isFile) return await file.writeFile(bytes)
+    const { size } = await file.stat()
+    await extendFile(file, bytes.subarray(size), size)
+    await writeAll(file, bytes.subarray(0, size), 0)
+    await file.truncate(bytes.length)
+    await file.sync().catch(() => undefined)
   } finally {
     await file.close()
+  }
+}
+
+/** Write behind the end of a file; a failure cuts it back to what it was. */
+export async function extendFile(file: FileHandle, bytes: Uint8Array, size: number): Promise<void> {
+  try {
+    await writeAll(file, bytes, size)
+  } catch (error) {
+    await file.truncate(size)
+    throw error
   }
 }
 
@@ -140,18 +157,27 @@ export async function keepCopy({ path, at, file }: Place, suffix: string): Promi
   if (suffix.includes('/'))
     throw new SaltInvocationError(`backup is the ending of a name, and has no slash: ${suffix}`)
   const copy: Place = { path: `${path}${suffix}`, at: `${at}${suffix}`, folder: file.stats, file }
-  await withFile(file.at, (source) => attempt(copyInto(copy, source, { times: file.stats })), { path })
+  await withFile(file.at, (source) => copyInto(copy, source, { times: file.stats }), { path })
 }
 
-/** Replace the content of a place by that of an open file, and keep its holes. `times` are those that the file gets. */
+interface CopyOptions {
+  readonly times?: Stats
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Replace the content of a place by that of an open file, and keep its holes. `times` are those that the file gets. It ends when
+ * `signal` is aborted.
+ */
 export function copyInto(
   place: Place,
   source: FileHandle,
-  { times, ...created }: NewFile & { readonly times?: Stats } = {},
+  { times, signal, ...created }: NewFile & CopyOptions = {},
 ): Promise<void> {
   const fill = async (file: FileHandle) => {
     let position = 0
     for await (const chunk of chunksOf(source)) {
+      signal?.throwIfAborted()
       if (!isZero(chunk)) await writeAll(file, chunk, position)
       position += chunk.length
     }
@@ -163,7 +189,7 @@ export function copyInto(
 
 const isZero = (chunk: Buffer): boolean => chunk[0] === 0 && chunk.equals(Buffer.alloc(chunk.length))
 
-async function writeAll(file: FileHandle, chunk: Buffer, position: number): Promise<void> {
+export async function writeAll(file: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
   for (let from = 0; from < chunk.length; )
     from += (await file.write(chunk, from, chunk.length - from, position + from)).bytesWritten
 }

@@ -78,7 +78,7 @@ export async function copyTree(from: Name, to: Name, signal: AbortSignal): Promi
     const found = await lstat(from.at)
     if (found.isDirectory()) await copyFolder(from, to, found, signal)
     else if (found.isSymbolicLink()) await copyLink(from, to)
-    else if (found.isFile()) await copyFile(from, to)
+    else if (found.isFile()) await copyFile(from, to, signal)
     else throw noFile(found, from.path)
   } catch (error) {
     throw systemError(error, from.path)
@@ -88,10 +88,10 @@ export async function copyTree(from: Name, to: Name, signal: AbortSignal): Promi
 /** Mode of a copy: set-uid and set-gid bits that a stranger gave a file of his are not copied to one of this user. */
 const modeOfCopy = ({ mode, uid }: Stats): number => mode & (isTrusted(uid) ? 0o7777 : 0o1777)
 
-function copyFile({ at, path }: Name, to: Name): Promise<void> {
+function copyFile({ at, path }: Name, to: Name, signal: AbortSignal): Promise<void> {
   const copy = async (source: Parameters<typeof copyInto>[1], stats: Stats) => {
     const exact = { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1, mode: modeOfCopy(stats) }
-    await copyInto({ ...to, folder: stats }, source, { times: stats, exact, durable: false })
+    await copyInto({ ...to, folder: stats }, source, { times: stats, exact, signal, durable: false })
   }
   return withFile(at, copy, { path, follow: false })
 }

@@ -107,6 +107,12 @@ describe('Facts', () => {
   })
 })
 
+test('a copy that is killed ends at once, and leaves nothing behind', async () => {
+  const signal = AbortSignal.abort(new Error('killed'))
+  await expect(ask(file.copy, { src: path, dst: `${path}2` }, { signal })).rejects.toThrow('killed')
+  expect(await readdir(folder)).toEqual(['a'])
+})
+
 describe('Editing', () => {
   test('replace knows groups, returns the diff, and keeps mode and backup', async () => {
     const diff = await ask(file.replace, { path, pattern: '^port = (?P<n>\\d+)$', repl: 'port = \\g<n>1' })
