@@ -313,8 +313,9 @@ export const replace = fn(
     preserve_inode: flag(true),
     backslash_literal: flag(false),
   },
-  async ({ path, pattern, repl, search_only, backup, ...options }) => {
-    if (!search_only) return replaceInFile(path, pattern, repl, { ...options, backup: suffix(backup) })
+  async ({ path, pattern, repl, search_only, backup, ...options }, context) => {
+    if (!search_only)
+      return replaceInFile(path, pattern, repl, { ...options, backup: suffix(backup) }, context)
     if (options.append_if_not_found || options.prepend_if_not_found)
       throw new SaltInvocationError('search_only cannot be used with append/prepend_if_not_found')
     return searchFile(path, pattern, options.flags, options.ignore_if_missing)
@@ -341,12 +342,10 @@ export const blockreplace = fn(
     insert_before_match: text,
     insert_after_match: text,
   },
-  ({ path, backup, append_newline, ...options }) =>
-    replaceBlock(path, {
-      ...options,
-      backup: suffix(backup),
-      append_newline: append_newline === null ? null : Boolean(append_newline),
-    }),
+  ({ path, backup, append_newline, ...options }, context) => {
+    const newline = append_newline === null ? null : Boolean(append_newline)
+    return replaceBlock(path, { ...options, backup: suffix(backup), append_newline: newline }, context)
+  },
 )
 
 /**
@@ -379,8 +378,8 @@ const commenting = { path, regex: p.string(), char: p.default(p.string(), '#') }
  *
  * @example salt '*' file.comment /etc/modules pcspkr
  */
-export const comment = fn({ ...commenting, backup }, ({ path, regex, char, backup }) =>
-  commentLines(path, regex, { char, comment: true, backup: suffix(backup) }),
+export const comment = fn({ ...commenting, backup }, ({ path, regex, char, backup }, context) =>
+  commentLines(path, regex, { char, comment: true, backup: suffix(backup) }, context),
 )
 
 /**
@@ -388,8 +387,8 @@ export const comment = fn({ ...commenting, backup }, ({ path, regex, char, backu
  *
  * @example salt '*' file.uncomment /etc/hosts.deny 'ALL: PARANOID'
  */
-export const uncomment = fn({ ...commenting, backup }, ({ path, regex, char, backup }) =>
-  commentLines(path, regex, { char, comment: false, backup: suffix(backup) }),
+export const uncomment = fn({ ...commenting, backup }, ({ path, regex, char, backup }, context) =>
+  commentLines(path, regex, { char, comment: false, backup: suffix(backup) }, context),
 )
 
 /**
@@ -399,8 +398,8 @@ export const uncomment = fn({ ...commenting, backup }, ({ path, regex, char, bac
  */
 export const comment_line = fn(
   { ...commenting, cmnt: flag(true), backup },
-  ({ path, regex, char, cmnt, backup }) =>
-    commentLines(path, regex, { char, comment: cmnt, backup: suffix(backup) }),
+  ({ path, regex, char, cmnt, backup }, context) =>
+    commentLines(path, regex, { char, comment: cmnt, backup: suffix(backup) }, context),
 )
 
 /**
@@ -415,7 +414,9 @@ export const append = fn(lineParams, ({ path, lines, kwargs }) => appendLines(pa
  *
  * @example salt '*' file.prepend /etc/motd "With all thine offerings thou shalt offer salt."
  */
-export const prepend = fn(lineParams, ({ path, lines, kwargs }) => prependLines(path, given(lines, kwargs)))
+export const prepend = fn(lineParams, ({ path, lines, kwargs }, context) =>
+  prependLines(path, given(lines, kwargs), context),
+)
 
 /**
  * Write lines to a file in place of what it contains.
@@ -867,7 +868,7 @@ export const psed = fn(
     escape_all: flag(false),
     multi: flag(false),
   },
-  ({ path, ...options }) => psedFile(path, options),
+  ({ path, ...options }, context) => psedFile(path, options, context),
 )
 
 /**

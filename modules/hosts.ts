@@ -17,6 +17,7 @@ import {
   withEntry,
   withoutAlias,
 } from './_host/hosts-file.ts'
+import { inTurn } from './_lock/in-turn.ts'
 
 const DEFAULT_FILE = '/etc/hosts'
 
@@ -115,7 +116,7 @@ async function change(context: Context, edit: (text: string) => string): Promise
   const file = await hostsFile(context)
   const found = await stat(file).catch(() => undefined)
   if (found && !found.isFile()) return false
-  await changeHosts(file, edit)
+  await inTurn(file, context, () => changeHosts(file, edit))
   return true
 }
 

@@ -5,6 +5,7 @@ import { CommandExecutionError, type Context, fn, p, SaltInvocationError, type V
 import { which } from './_cmd/which.ts'
 import { rewrite } from './_host/files.ts'
 import { output, run } from './_host/programs.ts'
+import { inTurn } from './_lock/in-turn.ts'
 
 export const virtualName = 'sysctl'
 
@@ -69,16 +70,19 @@ export const persist = fn(
   async ({ name, value, config = '' }, context) => {
     const file = config || (await defaultConfig(context))
     const line = `${checkName(name)} = ${oneLine(value)}`
-    const lines = (await readConfig(file)).replace(/\n$/, '').split('\n')
-    const at = lines.findIndex((line) => assignmentIn(line)?.[0] === name)
-    const old = assignmentIn(lines[at] ?? '')?.[1]
-    if (old !== undefined && sameValue(old, value)) {
-      if (sameValue(await currentValue(name, context), value)) return 'Already set'
-    } else {
+    const isSet = await inTurn(file, context, async () => {
+      const lines = (await readConfig(file)).replace(/\n$/, '').split('\n')
+      const at = lines.findIndex((line) => assignmentIn(line)?.[0] === name)
+      const old = assignmentIn(lines[at] ?? '')?.[1]
+      if (old !== undefined && sameValue(old, value)) {
+        return sameValue(await currentValue(name, context), value)
+      }
       const changed =
         at < 0 ? [...lines, line] : lines.map((one) => (assignmentIn(one)?.[0] === name ? line : one))
       await rewrite(file, `${changed.join('\n')}\n`)
-    }
+      return false
+    })
+    if (isSet) return 'Already set'
     await assignValue(name, value, context)
     return 'Updated'
   },

@@ -10,6 +10,7 @@ import { escaped, matchedFields, matches, oneField, readEntry, writeEntry } from
 import { cachedMounts, changeMounts } from './_host/mount-cache.ts'
 import { type Mount, mounts, unescaped } from './_host/mount-table.ts'
 import { output, run } from './_host/programs.ts'
+import { inTurn } from './_lock/in-turn.ts'
 
 const name = p.string()
 const config = p.default(p.string(), '/etc/fstab')
@@ -59,15 +60,17 @@ export const fstab = fn({ config }, async ({ config }) => {
  *
  * @example salt '*' mount.rm_fstab /mnt/foo /dev/sdg
  */
-export const rm_fstab = fn({ name, device: p.string(), config }, async ({ name, device, config }) => {
+export const rm_fstab = fn({ name, device: p.string(), config }, ({ name, device, config }, context) => {
   const wanted = { name: escaped(name), device: escaped(device) }
-  const text = await readConfig(config)
-  const kept = text.split('\n').filter((line) => {
-    const entry = readEntry(line)
-    return entry?.name !== wanted.name || entry.device !== wanted.device
+  return inTurn(config, context, async () => {
+    const text = await readConfig(config)
+    const kept = text.split('\n').filter((line) => {
+      const entry = readEntry(line)
+      return entry?.name !== wanted.name || entry.device !== wanted.device
+    })
+    if (kept.join('\n') !== text) await rewrite(config, kept.join('\n'))
+    return true
   })
-  if (kept.join('\n') !== text) await rewrite(config, kept.join('\n'))
-  return true
 })
 
 /**
@@ -102,17 +105,19 @@ export const set_fstab = fn(
     const fields = matchedFields(match_on, entry.fstype)
     const found = await stat(config).catch(() => undefined)
     if (!found?.isFile()) throw new CommandExecutionError(`Bad config file "${config}"`)
-    const lines = (await readConfig(config)).split('\n')
-    if (lines.at(-1) === '') lines.pop()
-    const isFound = (line: string) => matches(readEntry(line), entry, fields)
-    const isOther = (line: string) => isFound(line) && !not_change && !matches(readEntry(line), entry)
-    const isNew = !lines.some(isFound)
-    if (!isNew && !lines.some(isOther)) return 'present'
-    const changed = lines.map((line) => (isOther(line) ? writeEntry(entry) : line))
-    const all = isNew ? [...changed, writeEntry(entry)] : changed
-    const isTest = test || context.opts.test === true
-    if (!isTest) await rewrite(config, `${all.join('\n')}\n`)
-    return isNew ? 'new' : 'change'
+    return inTurn(config, context, async () => {
+      const lines = (await readConfig(config)).split('\n')
+      if (lines.at(-1) === '') lines.pop()
+      const isFound = (line: string) => matches(readEntry(line), entry, fields)
+      const isOther = (line: string) => isFound(line) && !not_change && !matches(readEntry(line), entry)
+      const isNew = !lines.some(isFound)
+      if (!isNew && !lines.some(isOther)) return 'present'
+      const changed = lines.map((line) => (isOther(line) ? writeEntry(entry) : line))
+      const all = isNew ? [...changed, writeEntry(entry)] : changed
+      const isTest = test || context.opts.test === true
+      if (!isTest) await rewrite(config, `${all.join('\n')}\n`)
+      return isNew ? 'new' : 'change'
+    })
   },
 )
 

@@ -139,7 +139,7 @@ export const rm_auth_key_from_file = fn(
   async ({ source, saltenv, ...where }, context) => {
     const keys = requireFetched(await keysFrom(source, saltenv, where.fingerprint_hash_type, context))
     const outcomes: string[] = []
-    for (const key of Object.keys(keys)) outcomes.push(await removeKey(key, where))
+    for (const key of Object.keys(keys)) outcomes.push(await removeKey(key, where, context))
     if (outcomes.length === 0) return 'fail'
     return outcomes.includes('Key removed') ? 'Key removed' : 'Key not present'
   },
@@ -150,8 +150,9 @@ export const rm_auth_key_from_file = fn(
  *
  * @example salt '*' ssh.rm_auth_key root AAAAB3NzaC1yc2E
  */
-export const rm_auth_key = fn({ user, key: p.string(), config, fingerprint_hash_type }, ({ key, ...where }) =>
-  removeKey(key, where),
+export const rm_auth_key = fn(
+  { user, key: p.string(), config, fingerprint_hash_type },
+  ({ key, ...where }, context) => removeKey(key, where, context),
 )
 
 /**
@@ -164,7 +165,7 @@ export const set_auth_key_from_file = fn(
   async ({ source, saltenv, ...where }, context) => {
     const keys = requireFetched(await keysFrom(source, saltenv, where.fingerprint_hash_type, context))
     const outcomes: string[] = []
-    for (const [key, given] of Object.entries(keys)) outcomes.push(await setKey(key, given, where))
+    for (const [key, given] of Object.entries(keys)) outcomes.push(await setKey(key, given, where, context))
     if (outcomes.length === 0) return 'fail'
     return ['fail', 'replace', 'new'].find((outcome) => outcomes.includes(outcome)) ?? 'no change'
   },
@@ -188,8 +189,8 @@ export const set_auth_key = fn(
     cache_keys,
     fingerprint_hash_type,
   },
-  ({ key, enc, comment, options, cache_keys: _, ...where }) =>
-    setKey(key, { enc: keyType(enc), comment, options: listOf(options) }, where),
+  ({ key, enc, comment, options, cache_keys: _, ...where }, context) =>
+    setKey(key, { enc: keyType(enc), comment, options: listOf(options) }, where, context),
 )
 
 /**

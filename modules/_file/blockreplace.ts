@@ -1,4 +1,5 @@
-import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
+import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
+import { inTurn } from '../_lock/in-turn.ts'
 import { fedLinesOf, unifiedDiff } from './diff.ts'
 import { expandHome } from './paths.ts'
 import { searchFor } from './patterns.ts'
@@ -19,9 +20,17 @@ export interface BlockOptions {
 }
 
 /** Replace the text between two marker lines, and return the diff, or whether something changed. */
-export async function replaceBlock(given: string, options: BlockOptions): Promise<string | boolean> {
+export async function replaceBlock(
+  given: string,
+  options: BlockOptions,
+  context: Context,
+): Promise<string | boolean> {
   refuseSeveralPlaces(options)
   const path = await expandHome(given)
+  return inTurn(path, context, () => editBlock(path, options))
+}
+
+function editBlock(path: string, options: BlockOptions): Promise<string | boolean> {
   const missing = new SaltInvocationError(`File not found: ${path}`)
   return editText(
     path,

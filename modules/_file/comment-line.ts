@@ -1,17 +1,33 @@
-import { SaltInvocationError } from 'salt-ts'
+import { type Context, SaltInvocationError } from 'salt-ts'
+import { inTurn } from '../_lock/in-turn.ts'
 import { fedLinesOf, unifiedDiff } from './diff.ts'
 import { expandHome } from './paths.ts'
 import { searchFor } from './patterns.ts'
 import { realPath } from './stats.ts'
 import { editText, keepCopy, writeContent } from './text.ts'
 
+interface CommentOptions {
+  readonly char: string
+  readonly comment: boolean
+  readonly backup: string | false
+}
+
 /** Comment or uncomment the lines that a pattern matches; returns the diff of these lines, or false without a match. */
 export async function commentLines(
   given: string,
   pattern: string,
-  { char, comment, backup }: { char: string; comment: boolean; backup: string | false },
+  options: CommentOptions,
+  context: Context,
 ): Promise<string | false> {
   const path = await expandHome(given)
+  return inTurn(path, context, () => editComments(path, pattern, options))
+}
+
+async function editComments(
+  path: string,
+  pattern: string,
+  { char, comment, backup }: CommentOptions,
+): Promise<string | false> {
   const missing = new SaltInvocationError(`File not found: ${await realPath(path)}`)
   return editText(
     path,

@@ -1,4 +1,5 @@
 import { CommandExecutionError, type Context } from 'salt-ts'
+import { inTurn } from '../_lock/in-turn.ts'
 import { linesOf, unifiedDiff } from './diff.ts'
 import { expandHome, isFile } from './paths.ts'
 import { searchFor } from './patterns.ts'
@@ -26,7 +27,9 @@ export async function editLine(given: string, options: LineOptions, context: Con
     throw new CommandExecutionError(`File "${await realPath(path)}" does not exists or is not a file.`)
   }
   const mode = checkedMode(options)
-  return editText(path, (edited) => changeLine(edited, mode, options, context), { anyContent: true })
+  return inTurn(path, context, () =>
+    editText(path, (edited) => changeLine(edited, mode, options, context), { anyContent: true }),
+  )
 }
 
 async function changeLine(

@@ -1,9 +1,11 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
+import type { Context } from 'salt-ts'
+import { inTurn } from '../_lock/in-turn.ts'
 import { attempt, expandHome } from './paths.ts'
 import { heldFile, type Place, refuseForeignName, withPlace } from './place.ts'
 import { readWhole } from './reading.ts'
-import { writeContent } from './text.ts'
+import { extendFile, writeContent } from './text.ts'
 
 const joined = (lines: readonly unknown[]): string => lines.map((line) => `${line}\n`).join('')
 
@@ -24,19 +26,25 @@ async function append(place: Place, lines: readonly unknown[]): Promise<void> {
   try {
     const { size } = await file.stat()
     const { buffer } = size > 0 ? await file.read(Buffer.alloc(1), 0, 1, size - 1) : { buffer: '\n' }
-    await attempt(file.writeFile((buffer.toString() === '\n' ? '' : '\n') + joined(lines)), path)
+    const added = Buffer.from((buffer.toString() === '\n' ? '' : '\n') + joined(lines))
+    await attempt(extendFile(file, added, size), path)
   } finally {
     await file.close()
   }
 }
 
 /** Put lines before the content of a file. */
-export async function prependLines(given: string, lines: readonly unknown[]): Promise<string> {
+export async function prependLines(
+  given: string,
+  lines: readonly unknown[],
+  context: Context,
+): Promise<string> {
   const path = await expandHome(given)
-  await withPlace(path, async (place) => {
+  const prepend = async (place: Place): Promise<void> => {
     const content = place.file?.stats.isFile() ? await readWhole(place.file.at, path) : Buffer.alloc(0)
     await writeContent(place, Buffer.concat([Buffer.from(joined(lines)), content]))
-  })
+  }
+  await inTurn(path, context, () => withPlace(path, prepend))
   return `Prepended ${lines.length} lines to "${path}"`
 }
 

@@ -1,5 +1,6 @@
 import { readlink, rm, symlink } from 'node:fs/promises'
-import { SaltInvocationError } from 'salt-ts'
+import { type Context, SaltInvocationError } from 'salt-ts'
+import { inTurn } from '../_lock/in-turn.ts'
 import { textDiff } from './diff.ts'
 import { exists, expandHome } from './paths.ts'
 import { flagLetters, searchFor } from './patterns.ts'
@@ -40,12 +41,20 @@ export async function searchFile(given: string, pattern: string, flags: unknown,
 }
 
 /** Replace the matches of a pattern, and return the diff, or whether something changed. */
-export async function replaceInFile(given: string, pattern: string, repl: string, options: ReplaceOptions) {
+export async function replaceInFile(
+  given: string,
+  pattern: string,
+  repl: string,
+  options: ReplaceOptions,
+  context: Context,
+) {
   const path = await editable(given, options.ignore_if_missing)
   if (path === undefined) return false
   if (options.append_if_not_found && options.prepend_if_not_found)
     throw new SaltInvocationError('Only one of append and prepend_if_not_found is permitted')
-  return editText(path, (file) => replaceText(given, file, pattern, repl, options))
+  return inTurn(path, context, () =>
+    editText(path, (file) => replaceText(given, file, pattern, repl, options)),
+  )
 }
 
 async function replaceText(

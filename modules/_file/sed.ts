@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type Context, SaltInvocationError } from 'salt-ts'
 import { splitWords } from '../_cmd/split.ts'
+import { inTurn } from '../_lock/in-turn.ts'
 import { type Outcome, runProgram } from '../_program/run.ts'
 import { exists, expandHome } from './paths.ts'
 import {
@@ -47,12 +48,11 @@ export async function sedFile(
   if (!(await exists(file))) return false
   const [from, to, only] = [before, after, limit].map((each) => escaped(each, escape_all))
   const script = `${only ? `/${only}/ ` : ''}${negate_match ? '!' : ''}s/${from}/${to}/${flags}`
-  return withPlace(file, (place) =>
-    editCopy(place, backup, async (copy) => {
-      const outcome = await runProgram(['sed', '-i', ...splitWords(options), script, copy], context)
-      return { ...outcome, stderr: outcome.stderr.replaceAll(copy, file) }
-    }),
-  )
+  const edit = async (copy: string): Promise<Outcome> => {
+    const outcome = await runProgram(['sed', '-i', ...splitWords(options), script, copy], context)
+    return { ...outcome, stderr: outcome.stderr.replaceAll(copy, file) }
+  }
+  return inTurn(file, context, () => withPlace(file, (place) => editCopy(place, backup, edit)))
 }
 
 /** Let a program edit a copy in a folder of this user alone, and put it in place if its content is another one. */
@@ -101,19 +101,21 @@ export async function sedFinds(
 export async function psedFile(
   given: string,
   { before, after, limit, backup, flags, escape_all }: Edit,
+  context: Context,
 ): Promise<null> {
   if (limit !== '') throw new SaltInvocationError('limit is not supported; write it into the pattern')
-  await replaceInFile(given, escaped(before, escape_all), after, {
+  const options = {
     count: flags.includes('g') ? 0 : 1,
     flags: Array.from(flags.replaceAll('g', '')),
     append_if_not_found: false,
     prepend_if_not_found: false,
-    backup: backup === '' ? false : backup,
+    backup: backup === '' ? (false as const) : backup,
     dry_run: false,
     show_changes: false,
     ignore_if_missing: false,
     preserve_inode: true,
     backslash_literal: false,
-  })
+  }
+  await replaceInFile(given, escaped(before, escape_all), after, options, context)
   return null
 }

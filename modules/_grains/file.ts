@@ -1,10 +1,9 @@
-import { readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { CommandExecutionError, type Context } from 'salt-ts'
 import { Document, isMap, parseDocument, type Tags } from 'yaml'
 import { replaceFile } from '#internal'
-import { bornAt } from './born-at.ts'
+import { takeLock } from '../_lock/lock-file.ts'
 
 export type Grains = Record<string, unknown>
 /** Top-level grains to write; `undefined` removes one. */
@@ -73,52 +72,20 @@ async function readDocument(path: string, what: string): Promise<Document> {
   return isMap(document.contents) ? document : new Document({}, yaml)
 }
 
-/**
- * Do `work` under a lock file. Waits for any number of holders before it; fails when one holds the lock for too long.
- */
+/** Do `work` under a lock file. Fails when another process holds the lock for too long. */
 async function withLock(path: string, what: string, work: () => Promise<void>): Promise<void> {
-  let holder: string | undefined
-  let since = Date.now()
-  while (!(await take(path, what))) {
-    const seen = await lockAt(path)
-    if (seen !== holder) [holder, since] = [seen, Date.now()]
-    if (Date.now() - since > LOCK_WAIT_MS) {
-      throw new CommandExecutionError(
-        `Another process has locked the ${what} for more than ${LOCK_WAIT_MS / 1000} s; see ${path}`,
-      )
-    }
-    await wait(10)
-  }
+  const tooLong = () =>
+    new CommandExecutionError(
+      `Another process has locked the ${what} for more than ${LOCK_WAIT_MS / 1000} s; see ${path}`,
+    )
+  const release = await takeLock(path, { waitMs: LOCK_WAIT_MS, tooLong }).catch((cause) => {
+    throw cause instanceof CommandExecutionError ? cause : unwritable(path, what, cause)
+  })
   try {
     await work()
   } finally {
-    await rm(path, { force: true })
+    await release()
   }
-}
-
-/** Identify the current lock: each holder creates a new file. */
-async function lockAt(path: string): Promise<string | undefined> {
-  const found = await stat(path, { bigint: true }).catch(() => undefined)
-  return found && `${found.ino}:${found.mtimeNs}`
-}
-
-async function take(path: string, what: string): Promise<boolean> {
-  try {
-    await writeFile(path, `${process.pid} ${await bornAt(process.pid)}`, { flag: 'wx' })
-    return true
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw unwritable(path, what, cause)
-    if (await isAbandoned(path)) await rm(path, { force: true })
-    return false
-  }
-}
-
-// The holder is gone if no process has its pid, or if the process with its pid started at another time. An empty lock
-// file has just been created.
-async function isAbandoned(path: string): Promise<boolean> {
-  const text = await readFile(path, 'utf8').catch(() => '')
-  const [pid, born] = text.split(' ')
-  return text !== '' && born !== (await bornAt(Number(pid)))
 }
 
 const unwritable = (path: string, what: string, cause: unknown) =>

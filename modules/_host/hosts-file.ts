@@ -1,4 +1,6 @@
-import { rewrite, textOf } from './files.ts'
+import { readFile } from 'node:fs/promises'
+import { CommandExecutionError } from 'salt-ts'
+import { reasonOf, rewrite } from './files.ts'
 
 /** An address of a hosts file. */
 export interface HostEntry {
@@ -30,9 +32,12 @@ export function readHosts(text: string): HostTable {
   return { ...table }
 }
 
-/** Change the content of a hosts file, which may be missing. */
+/** Change the content of a hosts file, which may be missing. @throws CommandExecutionError if it cannot be read or written */
 export async function changeHosts(file: string, edit: (text: string) => string): Promise<void> {
-  const text = await textOf(file)
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw new CommandExecutionError(`Couldn't read from ${file}: ${reasonOf(error)}. It is left as it is`)
+  })
   const changed = edit(text ?? '')
   if (changed !== text) await rewrite(file, changed)
 }

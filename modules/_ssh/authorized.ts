@@ -1,6 +1,7 @@
 /** The keys with which others may log in as a user. */
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { findUser, type User } from '../_cmd/users.ts'
+import { inTurn } from '../_lock/in-turn.ts'
 import { type AuthKey, fingerprintOf, keyLine, keyType, readKeyLine } from './keys.ts'
 import { keysPath, readText, requireUser, writeOwned } from './places.ts'
 
@@ -54,7 +55,7 @@ export async function checkKey(key: string, wanted: AuthKey, where: Where) {
 }
 
 /** Add a key, or replace the line that has it. */
-export async function setKey(key: string, given: AuthKey, where: Where) {
+export async function setKey(key: string, given: AuthKey, where: Where, context: Context) {
   if (/\s/.test(key.trim())) return 'invalid'
   if (/[\r\n]/.test([given.comment, ...given.options].join()))
     throw new SaltInvocationError('A comment or option with a line break would be another key')
@@ -62,30 +63,34 @@ export async function setKey(key: string, given: AuthKey, where: Where) {
   const user = await findUser(where.user)
   if (!user) return 'fail'
   if (fingerprintOf(key, where.fingerprint_hash_type) === undefined) return 'Invalid public key'
-  const state = await checkKey(key, wanted, where)
-  if (state === 'exists') return 'no change'
   const path = keysPath(where.config, user)
-  const text = (await readText(path, user)) ?? ''
-  const line = keyLine(key, wanted)
-  const changed =
-    state === 'add'
-      ? `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`
-      : mapLines(text, (old) => (readKeyLine(old)?.key === key ? line : old))
-  await writeOwned(path, changed, user)
-  return state === 'add' ? 'new' : 'replace'
+  return inTurn(path, context, async () => {
+    const state = await checkKey(key, wanted, where)
+    if (state === 'exists') return 'no change'
+    const text = (await readText(path, user)) ?? ''
+    const line = keyLine(key, wanted)
+    const changed =
+      state === 'add'
+        ? `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`
+        : mapLines(text, (old) => (readKeyLine(old)?.key === key ? line : old))
+    await writeOwned(path, changed, user)
+    return state === 'add' ? 'new' : 'replace'
+  })
 }
 
 /** Remove the lines that have a key. All others stay as they are. */
-export async function removeKey(key: string, where: Where) {
+export async function removeKey(key: string, where: Where, context: Context) {
   if (!Object.hasOwn(await keysOf(where), key)) return 'Key not present'
   const user = await requireUser(where.user)
   const path = keysPath(where.config, user)
-  const text = (await readText(path, user)) ?? ''
-  await writeOwned(
-    path,
-    mapLines(text, (line) => (readKeyLine(line)?.key === key ? undefined : line)),
-    user,
-  )
+  await inTurn(path, context, async () => {
+    const text = (await readText(path, user)) ?? ''
+    await writeOwned(
+      path,
+      mapLines(text, (line) => (readKeyLine(line)?.key === key ? undefined : line)),
+      user,
+    )
+  })
   return 'Key removed'
 }
 

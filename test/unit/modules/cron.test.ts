@@ -190,6 +190,19 @@ describe('cron.set_job', () => {
     expect(await tabText()).toBe(before)
   })
 
+  test('not where the present one cannot be read, which would lose it', async () => {
+    await writeFile(tabFile(), '5 4 * * * backup\n')
+    await stubProgram(
+      folder,
+      'crontab',
+      STUB.replace('-l) cat', '-l) echo "cannot open: Permission denied" >&2; exit 1; cat'),
+    )
+    await expect(mine(cron.set_job, weekly)).rejects.toThrow(
+      `The crontab of ${username} cannot be read, so it is left as it is. crontab -l ended with 1: cannot open: Permission denied`,
+    )
+    expect(await tabText()).toBe('5 4 * * * backup\n')
+  })
+
   test.each(['cmd', 'minute', 'identifier'])('refuses a line break in %s', async (name) => {
     await expect(mine(cron.set_job, { ...weekly, [name]: 'x\n* * * * * evil' })).rejects.toThrow(
       SaltInvocationError,

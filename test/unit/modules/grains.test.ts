@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { CommandExecutionError, type Context } from 'salt-ts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
-import { bornAt } from '../../../modules/_grains/born-at.ts'
+import { bornAt } from '../../../modules/_lock/born-at.ts'
 import * as grains from '../../../modules/grains.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
@@ -155,7 +155,7 @@ describe('Writing', () => {
 
     /** There is one at every moment, of one writer after the other. */
     async function lock(): Promise<void> {
-      await writeFile(`${file}.next`, `${process.pid} ${await bornAt(process.pid)}`)
+      await symlink(`${process.pid} ${await bornAt(process.pid)}`, `${file}.next`)
       await rename(`${file}.next`, `${file}.lock`)
     }
     /** The one that waits has looked at the lock since this was called. */
@@ -198,7 +198,7 @@ describe('Writing', () => {
   test('a lock whose holder has died is taken over, also when another process has its number', async () => {
     const dead = spawnSync('true').pid
     for (const holder of [`${dead} boot/7`, `${process.pid} boot/7`, String(process.pid)]) {
-      await writeFile(`${file}.lock`, holder)
+      await symlink(holder, `${file}.lock`)
       await ask(grains.setval, { key: 'a', val: holder })
       expect(await kept()).toEqual({ a: holder })
     }
