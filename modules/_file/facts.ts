@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, open, readdir, utimes } from 'node:fs/promises'
 import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
-import { absolute, attempt, exists, expandHome, isFolder, lstatOf, reasonOf, statOf } from './paths.ts'
+import { absolute, attempt, exists, expandHome, isFolder, lstatOf, statOf, systemError } from './paths.ts'
 import { setPermissions } from './permissions.ts'
 import { refuseForeignName, withPlace } from './place.ts'
 import { modeText } from './stats.ts'
@@ -40,11 +40,7 @@ export async function touchFile(given: string, { atime, mtime }: Times): Promise
       await file.utimes(accessed, modified).finally(() => file.close())
     })
   } catch (error) {
-    if (error instanceof CommandExecutionError) {
-      const words = /^\[Errno \d+\] ([^:]*): /.exec(error.message)?.[1]
-      throw words === undefined ? error : new CommandExecutionError(words)
-    }
-    throw new CommandExecutionError(reasonOf(error))
+    throw systemError(error, path)
   }
   return (await lstatOf(path)) !== undefined
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readlink, rename, rm, symlink } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
-import { absolute, isSymlink } from './paths.ts'
+import { absolute, errorText, isSymlink } from './paths.ts'
 import { type Place, withPlace } from './place.ts'
 import { realPath } from './stats.ts'
 
@@ -30,9 +30,9 @@ async function putSymlink(src: string, { at }: Place, path: string): Promise<voi
   try {
     await symlink(src, temporary)
     await rename(temporary, at)
-  } catch {
-    await rm(temporary, { force: true })
-    throw new CommandExecutionError(`Could not create '${path}'`)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined)
+    throw new CommandExecutionError(`Could not create '${path}': ${errorText(error, path)}`)
   }
 }
 
