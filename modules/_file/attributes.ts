@@ -3,7 +3,7 @@ import { type Context, SaltInvocationError } from 'salt-ts'
 import { which } from '../_cmd/which.ts'
 import { runProgram } from '../_program/run.ts'
 import { exists } from './paths.ts'
-import { refuseForeignName, withPlace } from './place.ts'
+import { forProgram, heldFile, refuseForeignName, withPlace } from './place.ts'
 
 /** A name that is no option. */
 const word = (path: string): string => (path.startsWith('-') ? `./${path}` : path)
@@ -32,7 +32,7 @@ interface Change {
   readonly version?: string | undefined
 }
 
-/** Add or remove attributes; false if chattr said anything. */
+/** Add or remove attributes, each file by its name in the folder that is held, since chattr follows no link; false if chattr said anything. */
 export async function changeAttribute(
   files: readonly string[],
   { operator, attributes, flags, version }: Change,
@@ -40,10 +40,17 @@ export async function changeAttribute(
 ): Promise<boolean> {
   const options = [...(flags ? [`-${flags}`] : []), ...(version ? ['-v', version] : [])]
   const change = `${operator === 'add' ? '+' : '-'}${attributes}`
-  for (const file of files) await withPlace(file, async (place) => refuseForeignName(place))
-  const words = ['chattr', change, ...options, ...files.map(word)] as const
-  const { stdout } = await runProgram([...words], context, { merged: true })
-  return stdout === ''
+  let isSilent = true
+  for (const file of files) {
+    const { stdout } = await withPlace(file, (place) => {
+      refuseForeignName(place)
+      heldFile(place)
+      const { cwd, name } = forProgram(place)
+      return runProgram(['chattr', change, ...options, name], context, { cwd, merged: true })
+    })
+    isSilent &&= stdout === ''
+  }
+  return isSilent
 }
 
 interface AttributeChanges {

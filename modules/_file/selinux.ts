@@ -1,7 +1,7 @@
 /** The SELinux context of files, by stat(1), chcon(1) and restorecon(8). */
 import { CommandExecutionError, type Context } from 'salt-ts'
 import { runProgram } from '../_program/run.ts'
-import { heldFile, heldForProgram, refuseForeignName, withPlace } from './place.ts'
+import { forProgram, heldFile, heldForProgram, refuseForeignName, withPlace } from './place.ts'
 
 /** Parts of a context; those that are left out stay as they are. */
 export interface Label {
@@ -44,8 +44,12 @@ export async function setContext(
 
 /** Give a file the context that the policy has for it; with `recursive` also all below a folder. */
 export async function restoreContext(path: string, recursive: boolean, context: Context): Promise<boolean> {
-  await withPlace(path, async (place) => refuseForeignName(place))
-  const { retcode } = await runProgram(['restorecon', recursive ? '-FR' : '-F', '--', path], context)
+  const { retcode } = await withPlace(path, (place) => {
+    refuseForeignName(place)
+    heldFile(place)
+    const { cwd, name } = forProgram(place)
+    return runProgram(['restorecon', recursive ? '-FR' : '-F', '--', name], context, { cwd })
+  })
   return retcode === 0
 }
 

@@ -372,7 +372,12 @@ describe('Files and folders', () => {
     expect(await ask(file.access, { path: place, mode: 'f' })).toBe(true)
     expect(await ask(file.access, { path: `${place}x`, mode: 'r' })).toBe(false)
     await expect(ask(file.access, { path: place, mode: 'q' })).rejects.toThrow('Invalid mode specified.')
-    await expect(ask(file.touch, { name: '/none/such' })).rejects.toThrow(CommandExecutionError)
+    await expect(ask(file.touch, { name: '/none/such' })).rejects.toThrow(
+      new CommandExecutionError("[Errno 2] No such file or directory: '/none/such'"),
+    )
+    await expect(ask(file.symlink, { src: 'a', path: '/proc/none' })).rejects.toThrow(
+      "Could not create '/proc/none': [Errno 2] No such file or directory: '/proc/none'",
+    )
   })
 })
 
@@ -459,10 +464,10 @@ describe('Programs', () => {
   test('attributes are read and set (stand-ins)', async () => {
     const programs = join(folder, 'bin')
     await stubProgram(programs, 'lsattr', `echo "----i---------e------- $1"`)
-    await stubProgram(programs, 'chattr', `echo "$@" > ${folder}/words`)
+    await stubProgram(programs, 'chattr', `echo "$(pwd -P) $@" > ${folder}/words`)
     expect(await ask(file.lsattr, { path })).toEqual({ [path]: ['i', 'e'] })
     expect(await ask(file.chattr, { files: [path], operator: 'add', attributes: 'ai' })).toBe(true)
-    expect(await content('words')).toBe(`+ai ${path}\n`)
+    expect(await content('words')).toBe(`${folder} +ai ./a\n`)
     await expect(ask(file.chattr, { files: [path] })).rejects.toThrow("Need an operator: 'add' or 'remove'")
   })
 
@@ -473,6 +478,9 @@ describe('Programs', () => {
     expect(await ask(file.get_selinux_context, { path })).toBe('system_u:object_r:etc_t:s0')
     expect(await ask(file.set_selinux_context, { path, type: 'tmp_t' })).toBe('system_u:object_r:etc_t:s0')
     expect(await content('words')).toMatch(/^-t tmp_t -- \/proc\/\d+\/fd\/\d+\n$/)
+    await stubProgram(programs, 'restorecon', `echo "$(pwd -P) $@" > ${folder}/words`)
+    expect(await ask(file.restorecon, { path, recursive: true })).toBe(true)
+    expect(await content('words')).toBe(`${folder} -FR -- ./a\n`)
     expect(await ask(file.set_selinux_context, { path })).toBe(false)
     await expect(ask(file.set_selinux_context, { path, type: 'x', persist: true })).rejects.toThrow(
       'cannot be kept in the policy',
