@@ -12,7 +12,9 @@ export interface Import {
   readonly first: boolean
 }
 
-const STATEMENT = /(?<![\w$.])(?:import|export)\b(?<clause>[^'"`;()=]*?)(?<=\b(?:from|import)\s*)(?=['"])/g
+/** The clause ends before another such word, or a file with many would be read from each to its end. */
+const STATEMENT =
+  /(?<![\w$.])(?:import|export)\b(?<clause>(?:(?!\b(?:import|export)\b)[^'"`;()=])*?)(?=['"])(?<=\b(?:from|import)\s*)/g
 const CALL = /(?<![\w$.])(?:import|require)\s*\(\s*(?=['"`])/g
 
 export function importsOf(source: SourceText): Import[] {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { importsOf } from '../../../../core/loader/check/imports.ts'
 import { shellWords } from '../../../../core/loader/check/shell-words.ts'
 import { SourceText } from '../../../../core/loader/check/source-text.ts'
 
@@ -35,4 +36,11 @@ test.each([
   ["salt '*' pkg.install …", undefined],
 ])('the words of %j are those of a shell', (line, words) => {
   expect(shellWords(line)).toEqual(words)
+})
+
+test('imports are found at once in a large file with the words of import statements', () => {
+  const text = `import { a } from './a.ts'\nexport const all = [${'import.meta, '.repeat(30_000)}1]\nexport { b } from './b.ts'\n`
+  expect(importsOf(new SourceText('/srv/large.ts', text)).map(({ specifier }) => specifier)).toEqual([
+    ...['./a.ts', './b.ts'],
+  ])
 })
