@@ -123,12 +123,17 @@ async function reportOn(
       settings.log.error(`The sync of ${name} failed: ${reason}`)
     const changes = changesIn(type, placed)
     const overrides = hasChanged(changes) ? await overridesOf(type, settings) : {}
-    for (const name of [...changes.added, ...changes.changed])
-      if (overrides[name] !== undefined) settings.log.warn(`Synced ${name}: ${overrides[name]}`)
+    const replacing: string[] = []
+    for (const name of [...changes.added, ...changes.changed]) {
+      const sentence = overrides[name]
+      if (sentence === undefined) continue
+      settings.log.warn(`Synced ${name}: ${sentence}`)
+      replacing.push(sentence)
+    }
     for (const warning of warnings) settings.log.warn(`Synced ${type.name}: ${warning}`)
     report[type.name] = {
       ...described(changes, unplaced, broken, overrides),
-      ...(warnings.length > 0 && { warnings }),
+      ...(replacing.length + warnings.length > 0 && { warnings: [...replacing, ...warnings] }),
     }
   }
   return report

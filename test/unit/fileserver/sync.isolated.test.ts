@@ -94,10 +94,13 @@ describe('a sync', () => {
     const warned: string[] = []
     const spy = vi.spyOn(log, 'warn').mockImplementation((line) => void warned.push(line))
     const sentence = `${extmods('modules', 'cmd.js')} is used instead of the built-in cmd of the modules, and lacks`
-    expect(await lines()).toEqual([
-      expect.stringContaining(`modules.cmd (${sentence} some of its functions: cmd.`),
-      'modules.shop',
-    ])
+    expect((await sync()).modules).toMatchObject({
+      lines: [
+        expect.stringContaining(`modules.cmd (${sentence} some of its functions: cmd.`),
+        'modules.shop',
+      ],
+      warnings: [expect.stringContaining(sentence)],
+    })
     expect(warned).toEqual([expect.stringContaining(`Synced modules.cmd: ${sentence}`)])
     expect(await lines()).toEqual([])
     spy.mockRestore()
