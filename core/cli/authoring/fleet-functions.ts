@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import type { JsonSchema, Params } from '../../author/params.ts'
 import { SaltError } from '../../base/errors.ts'
-import { shortList } from '../../base/sentence.ts'
+import { counted, shortList } from '../../base/sentence.ts'
 import { Catalogues } from '../../cache/catalogues.ts'
 import { minionDataDirectory } from '../../config/cachedir.ts'
 import { loadMasterConfig, type MasterConfig } from '../../config/index.ts'
@@ -55,6 +55,7 @@ async function fleetFunctions(config: MasterConfig, ids: readonly string[]): Pro
   const { docs, note } = await fleetDocs(config, groups)
   const silent = ids.length - minions
   const notes = [
+    ...unreadNote(groups),
     ...(note === undefined ? [] : [note]),
     ...(silent > 0
       ? [
@@ -63,6 +64,17 @@ async function fleetFunctions(config: MasterConfig, ids: readonly string[]): Pro
       : []),
   ]
   return { functions: merged(groups, docs), minions, notes }
+}
+
+/** Say which functions have parameters that their minions have not read. */
+function unreadNote(groups: readonly Group[]): string[] {
+  const unread = new Set(groups.flatMap(({ catalogue }) => [...(catalogue.unreadable ?? [])]))
+  const [first] = unread
+  if (first === undefined) return []
+  const example = unread.size === 1 ? `: ${first}` : `, such as those of ${first}`
+  return [
+    `The parameters of ${counted(unread.size, 'function')} are not known${example}. Minions import their modules to report them after 30 seconds without a job; run this again then.`,
+  ]
 }
 
 async function groupsOf(config: MasterConfig, ids: readonly string[]): Promise<Group[]> {

@@ -78,6 +78,17 @@ test('functions of modules beside it are left to the file that salt-ts types wri
   expect((await written()).text).not.toContain('weather.greet')
 })
 
+test('functions whose parameters a minion has not read yet are noted', async () => {
+  await report(['web1', 'web2'], {
+    functions: { 'shop.price': false, 'shop.sell': false, 'plain.add': null },
+  })
+  const { said, text } = await written()
+  expect(said).toContain(
+    'Note: The parameters of 2 functions are not known, such as those of shop.price. Minions import their modules to report them after 30 seconds without a job; run this again then.',
+  )
+  expect(text).toContain('"shop.price": (...args: unknown[]) => unknown\n')
+})
+
 test('what a minion calls its functions stays text', async () => {
   await report(['web1'], {
     functions: { [`x.y': never } } declare const evil: 1 /*`]: { [`a" } //`]: p.string() } },
