@@ -31,6 +31,7 @@ export default class SaltCall extends BaseProgram {
   static override description = 'Run a function on this host, as its minion would.'
   static override usage = 'salt-call [options] <function> [arguments]'
   static override examples = ['salt-call --local test.ping', "salt-call cmd.run 'uname -a' --out json"]
+  static readonly runsFunction = true
   static readonly essential = [
     'local',
     'master',

@@ -17,8 +17,9 @@ import { externalAuth, isNotMasterUser } from '../eauth.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { authFlags, docFlag, functionFlags, moduleDirsFlag, number, profilingFlags } from '../flags.ts'
 import { printNote } from '../output/console.ts'
-import { matchingDocs, showDocs } from '../output/docs.ts'
+import { showDocs } from '../output/docs.ts'
 import { printRunResult, progressLine } from '../output/run-result.ts'
+import { runnerDocs } from '../output/runner-docs.ts'
 import { stdoutToStderr } from '../output/stdout-to-stderr.ts'
 import { BaseProgram } from '../program/base-program.ts'
 import { positionalWords } from '../program/positional-words.ts'
@@ -36,6 +37,7 @@ export default class SaltRun extends BaseProgram {
     'salt-run --async survey.hash tgt=web* fun=pkg.version vim',
     "salt-run wheel key.accept 'web*'",
   ]
+  static readonly runsFunction = true
   static readonly essential = [
     'doc',
     'async',
@@ -71,7 +73,7 @@ export default class SaltRun extends BaseProgram {
       flags['args-stdin'] && !readsLater ? parseCall(await positionalWords(raw, true)) : typed
     const chosen = flags.quiet ? { ...flags, out: 'quiet' } : flags
     const tools = await openMasterTools('salt-run', chosen, overridesOf(flags))
-    if (flags.doc || fun === undefined) return showDocs(await docs(tools, wheel, fun), tools.printer)
+    if (flags.doc || fun === undefined) return showDocs(await runnerDocs(tools, wheel, fun), tools.printer)
     const who = operator()
     const auth = await externalAuth(flags, tools.config, isNotMasterUser)
     const isAlone = !auth && !flags.async && !flags['enable-profiling'] && typed.fun !== undefined
@@ -153,17 +155,6 @@ async function clientFor(
   if (!auth) return isWheel ? wheels : runners
   const { RemoteFunctionClient } = await import('../../client/remote/remote-function-client.ts')
   return new RemoteFunctionClient(isWheel ? 'wheel' : 'runner', config, auth)
-}
-
-/** Collect the documentation of runners, or of wheel functions if those are asked for. */
-async function docs(tools: Tools<MasterConfig>, wheel: boolean, word: string | undefined) {
-  const wheels = openLoader('wheel', tools).view
-  if (wheel) return matchingDocs(wheels, word)
-  const runners = openLoader('runners', tools).view
-  if (word === undefined) return matchingDocs(runners, word)
-  const known = [...(await runners.functions(word)), ...(await runners.functions(`${word}.*`))]
-  const isWheel = known.length === 0 && (await wheels.modules(word.split('.')[0])).length > 0
-  return matchingDocs(isWheel ? wheels : runners, word)
 }
 
 /**

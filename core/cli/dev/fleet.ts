@@ -8,6 +8,8 @@ import { createLogger, type Logger } from '../../log/index.ts'
 import { type ClusterParts, openParts } from '../../testing/cluster-parts.ts'
 import { writeTypes } from '../authoring/write-types.ts'
 import Salt from '../commands/salt.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { printNote } from '../output/console.ts'
 import { exitCodeFrom } from '../program/program.ts'
 import type { FleetSettings } from './messages.ts'
 import { runRunner } from './run-runner.ts'
@@ -49,6 +51,7 @@ export class Fleet {
   run([first = '', ...rest]: readonly string[]): Promise<number> {
     const { config, stores } = this.#parts
     const { out } = this.#settings
+    if (OTHER_PROGRAMS.includes(first)) return Promise.resolve(refuseProgram(first, config.config_dir))
     if (first === 'salt-run') return runRunner(rest, { config, stores, log: this.#log, out })
     const given = ['-c', config.config_dir, ...(out === undefined ? [] : ['--out', out])]
     return exitCodeFrom(Salt, first === 'salt' ? [...given, ...rest] : [...given, '*', first, ...rest])
@@ -88,6 +91,17 @@ export class Fleet {
         await openLoader(name, { config: { ...config }, log: this.#log }).broken(folder)
     }
   }
+}
+
+/** Programs that cannot be typed at the prompt. */
+const OTHER_PROGRAMS = ['salt-call', 'salt-key', 'salt-ts']
+
+function refuseProgram(program: string, configDir: string): number {
+  const [how, word] = {
+    'salt-key': [`salt-key -c ${configDir}`, 'salt-run wheel key.list_all'],
+  }[program] ?? [program, 'salt or salt-run']
+  printNote(`ERROR: ${program} cannot be typed here. Run '${how}' in another terminal, or type ${word}.`)
+  return exitCodes.usage
 }
 
 /** `minion`, or `minion1`, `minion2`, … */

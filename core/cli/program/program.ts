@@ -5,7 +5,7 @@ import { fileProblem } from '../../base/files/file-problem.ts'
 import { exitCodeOf, exitCodes, UsageError } from '../exit-codes.ts'
 import { printNote, recoveryHint } from '../output/console.ts'
 import type { BaseProgram } from './base-program.ts'
-import { optionWords, typedValue, withoutRepeatedOptions } from './typed-options.ts'
+import { optionWords, plainWords, typedValue, withoutRepeatedOptions } from './typed-options.ts'
 import { version } from './version.ts'
 
 /** A class of programs. */
@@ -15,6 +15,8 @@ export type Program = (new (
   Pick<typeof BaseProgram, 'id' | 'flags' | 'description' | 'examples' | 'usage'> & {
     /** The options that `--help` shows; undefined: all. */
     readonly essential?: readonly string[]
+    /** The program runs the function that is named first, and documents it with `--doc`. */
+    readonly runsFunction?: boolean
     /** The program has commands, which have their own help. */
     readonly hasCommands?: boolean
   }
@@ -44,7 +46,8 @@ function exitOnOutputError(error: NodeJS.ErrnoException): never {
 }
 
 /** Run a program in this process and return its exit code. */
-export async function exitCodeFrom(program: Program, argv: string[]): Promise<number> {
+export async function exitCodeFrom(program: Program, typed: string[]): Promise<number> {
+  const argv = asksAboutFunction(program, typed) ? asDoc(typed) : typed
   const answer = await informationOf(program, optionWords(argv))
   if (answer !== undefined) {
     process.stdout.write(answer)
@@ -80,6 +83,21 @@ async function informationOf(program: Program, words: readonly string[]): Promis
   if (asked('--version')) return `${program.id} ${version()} (salt-ts)\n`
   if (asked('-V', '--versions-report')) return `${(await import('./versions-report.ts')).versionsReport()}\n`
   return undefined
+}
+
+const isHelp = (word: string) => word === '--help' || word === '-h'
+
+/** Whether help is asked for after the name of a function: `salt-run jobs.active --help`. */
+function asksAboutFunction(program: Program, argv: readonly string[]): boolean {
+  if (!program.runsFunction || !optionWords(argv).some(isHelp)) return false
+  const [first, second] = plainWords(program, argv)
+  return /^\w+\.\w+$/.test((first === 'wheel' ? second : first) ?? '')
+}
+
+/** Return the command line that asks for the documentation of the function instead. */
+function asDoc(argv: readonly string[]): string[] {
+  const options = optionWords(argv)
+  return ['--doc', ...options.filter((word) => !isHelp(word)), ...argv.slice(options.length)]
 }
 
 const DAMAGED_SENTENCE =

@@ -56,6 +56,20 @@ function optionAt(
   return { flag, words: complete ? 1 : 2 }
 }
 
+/** Return the words that belong to no option. */
+export function plainWords(program: Program, argv: readonly string[]): string[] {
+  const flags = flagsOf(program)
+  const options = optionWords(argv)
+  const words: string[] = []
+  for (let at = 0; at < options.length; ) {
+    const option = optionAt(flags, options, at)
+    const word = options[at] as string
+    if (!option && !word.startsWith('-')) words.push(word)
+    at += option?.words ?? 1
+  }
+  return [...words, ...argv.slice(options.length + 1)]
+}
+
 /** Return the command line with only the last occurrence of each option: the parser refuses repeated ones. */
 export function withoutRepeatedOptions(program: Program, argv: readonly string[]): string[] {
   const flags = flagsOf(program)

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import Salt from '../../../../core/cli/commands/salt.ts'
@@ -67,6 +67,43 @@ describe.each(programs)('%s', (name, program) => {
     const { result, stdout, stderr } = await run(program, '--bogus')
     expect(stderr).toBe(`${name}: error: There is no option --bogus.\nSee '${name} --help'.\n`)
     expect(stdout).toBe('')
+    expect(result).toBe(64)
+  })
+})
+
+describe('--help after the name of a function', () => {
+  test('shows the parameters, defaults and the result of a runner', async () => {
+    await mkdir(join(folder, 'runners'))
+    await writeFile(
+      join(folder, 'runners/shop.ts'),
+      `import { fn, p } from 'salt-ts'
+/** Count what is sold. */
+export const sold = fn({ days: p.default(p.integer({ minimum: 1 }), 7) }, ({ days }) => days, { returns: p.integer() })
+`,
+    )
+    const { result, stdout } = await run(SaltRun, '-c', folder, '-m', folder, 'shop.sold', '--help')
+    expect(stdout).toBe(
+      'shop.sold:\n\n    Count what is sold.\n\n    Parameters:\n\n        days: integer, at least 1, default 7\n\n' +
+        '    Returns:\n\n        integer\n\n',
+    )
+    expect(result).toBe(0)
+  })
+
+  test.each<[Program, string[], string]>([
+    [SaltRun, ['-h', 'manage.up'], 'manage.up:\n'],
+    [SaltRun, ['wheel', 'key.accept', '--help'], 'key.accept:\n'],
+    [SaltCall, ['--local', 'test.echo', 'text', '--help'], 'test.echo:\n'],
+    [SaltRun, ['--out', 'a.b', '--help'], 'Usage: salt-run'],
+    [SaltRun, ['manage.up', '--help-all'], 'Usage: salt-run'],
+    [Salt, ['web.example', 'test.ping', '--help'], 'Usage: salt '],
+  ])('%o %j', async (program, words, beginning) => {
+    const { stdout } = await run(program, '-c', folder, ...words)
+    expect(stdout.slice(0, beginning.length)).toBe(beginning)
+  })
+
+  test('a function that is nowhere is refused', async () => {
+    const { result, stderr } = await run(SaltRun, '-c', folder, 'manage.upp', '--help')
+    expect(stderr).toContain("There is no function or module 'manage.upp'.")
     expect(result).toBe(64)
   })
 })
