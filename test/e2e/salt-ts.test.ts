@@ -129,7 +129,7 @@ describe('salt-ts create', () => {
     const { code, text } = await saltTs('create', 'module', 'other', '--dir', folder)
     expect(code).toBe(0)
     expect(text).toContain('npm pkg set type=module')
-    expect(text).toContain('npm install --save-dev salt-ts typescript @types/node && npx tsc')
+    expect(text).toContain('npm install --save-dev salt-ts typescript@6 @types/node && npx tsc')
     expect(await readFile(join(folder, 'package.json'), 'utf8')).toBe('{ "name": "mine" }')
     expect(await readFile(join(folder, 'tsconfig.json'), 'utf8')).toBe('{}')
   })

@@ -37,6 +37,9 @@ export async function projectOf(directory: string, kind: KindName): Promise<Proj
   return { files, notes: remarks(manifest, content, kind), steps: stepsFor(content) }
 }
 
+/** The newest TypeScript with the interface by which `salt-ts check` knows the types of results. */
+const TYPESCRIPT = 6
+
 /** Installs typescript and the types of Node, which package.json names, and checks the types. */
 const CHECK = 'npm install && npx tsc  # to check the types'
 
@@ -68,7 +71,11 @@ function newManifest(directory: string): object {
     type: 'module',
     imports: { '#utils/*': './utils/*' },
     scripts: { test: 'salt-ts test', check: 'tsc' },
-    devDependencies: { 'salt-ts': `^${version()}`, typescript: '^6.0.3', '@types/node': '>=20' },
+    devDependencies: {
+      'salt-ts': `^${version()}`,
+      typescript: `>=5.8 <${TYPESCRIPT + 1}`,
+      '@types/node': '>=20',
+    },
   }
 }
 
@@ -91,7 +98,9 @@ const remarks = (file: string, manifest: PackageManifest, kind: KindName): strin
 
 function stepsFor(manifest: PackageManifest): string[] {
   const known = { ...memberOf(manifest, 'dependencies'), ...memberOf(manifest, 'devDependencies') }
-  const missing = ['salt-ts', 'typescript', '@types/node'].filter((name) => !Object.hasOwn(known, name))
+  const missing = ['salt-ts', 'typescript', '@types/node']
+    .filter((name) => !Object.hasOwn(known, name))
+    .map((name) => (name === 'typescript' ? `typescript@${TYPESCRIPT}` : name))
   return [
     ...(manifest.type === 'module'
       ? []
