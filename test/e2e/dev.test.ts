@@ -1,4 +1,5 @@
 /** `salt-ts dev`, as an author uses it: lines are typed, and files are saved. */
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
@@ -8,6 +9,7 @@ import { exitCodeFrom } from '../../core/cli/program/program.ts'
 import { Debugger } from '../harness/debugger.ts'
 import { Dev } from '../harness/dev.ts'
 import { captured } from '../harness/terminal.ts'
+import { until } from '../harness/until.ts'
 
 const project = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -33,6 +35,7 @@ test('greets', async () => {
 })
 `
 const RUNNER = `import { fn } from 'salt-ts'
+/** Answer with a text. */
 export const all = fn(async (_, { master }) => {
   const answers: unknown[] = []
   for await (const answer of master.run({ tgt: '*', fun: 'test.ping' })) answers.push(answer.return)
@@ -84,6 +87,13 @@ describe('with two minions, tests and an inspector', () => {
       minion2: 'Hello, Ada L.',
     })
     await dev.shows('true and true')
+  })
+
+  test('runners and wheel functions have their help at the prompt, too', async () => {
+    dev.type('salt-run ours.all --help\nsalt-run -d manage.up\nsalt-run wheel key.list_all --out json\n')
+    await dev.shows('ours.all:\n', 'Answer with a text.')
+    await dev.shows('manage.up:\n', 'Parameters:')
+    await dev.shows('"minion1",')
   })
 
   test('other programs reach the master by the folder that is shown', async () => {
@@ -140,6 +150,10 @@ describe('with two minions, tests and an inspector', () => {
     await dev.shows('ERROR: Name a runner: salt-run manage.up')
     await dev.shows("'hello.gret' is not available.")
     await dev.shows('run a function on all minions')
+    dev.type('salt-key -L\n')
+    await dev.shows(
+      `Run 'salt-key -c ${configDir}' in another terminal, or type salt-run wheel key.list_all.`,
+    )
   })
 })
 
@@ -153,6 +167,53 @@ describe('with one minion', () => {
     await dev.shows('was ended by SIGKILL; it starts again.')
     await dev.shows('minion:\n    True')
     expect(await dev.end('SIGTERM')).toEqual({ code: 130, left: [] })
+  })
+
+  test('a file that loops at its top level is named, and the next saved file starts everything again', async () => {
+    dev = await Dev.start({ files: { 'modules/loops.ts': 'for (;;) {}\n' } })
+    await dev.shows('modules/loops.ts has been loading for 5 s: it may loop forever')
+    await dev.save('modules/loops.ts', ENDS)
+    await dev.shows('modules/loops.ts saved. The master and the minions start again.')
+    dev.type('test.ping\n')
+    await dev.shows('minion:\n    True')
+    await dev.save('modules/waits.ts', 'await new Promise(() => {})\n')
+    await dev.save('modules/ends.ts', ENDS)
+    await dev.shows('modules/waits.ts has been loading for 5 s')
+    await rm(join(dev.folder, 'modules/waits.ts'))
+    await dev.shows('modules/waits.ts saved. The master and the minions start again.')
+    dev.type('test.ping\n')
+    await dev.shows('minion:\n    True')
+    expect(await dev.end()).toEqual({ code: 0, left: [] })
+  })
+
+  test('a file that ends its process is named, and files that fail in the same place are shown once', async () => {
+    const imports = "import './_broken.ts'\n"
+    const broken = {
+      'modules/_broken.ts': 'throw new Error("no")\n',
+      'modules/one.ts': imports,
+      'modules/two.ts': imports,
+    }
+    dev = await Dev.start({ files: { ...FILES, ...broken } })
+    await dev.shows("' test.ping\n", '_broken.ts:1:7: Error: no')
+    await dev.save('modules/exits.ts', 'const code = 3\nprocess.exit(code)\n')
+    const shown = await dev.shows('modules/exits.ts saved; 3 files cannot be loaded.')
+    expect(shown).toContain('modules/exits.ts:2:9: ')
+    expect(shown.split('modules/_broken.ts:1:7: Error: no').length - 1, shown).toBe(1)
+  })
+
+  test.each([
+    ['killed', false],
+    ['in a terminal that is killed', true],
+  ])('nothing is left of one that is %s', async (_, onTerminal) => {
+    dev = await Dev.start({ files: FILES, onTerminal })
+    await dev.shows("' test.ping")
+    dev.type(`test.sleep 30${onTerminal ? '\r' : '\n'}`)
+    if (onTerminal) await dev.shows('running 1')
+    dev.kill()
+    await until(
+      () => `the end of ${dev.left().join(', ')}`,
+      () => dev.left().length === 0,
+    )
   })
 
   test('on a terminal, Tab completes, Ctrl-C ends a function that loops, and Ctrl-D everything', async () => {

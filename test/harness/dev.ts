@@ -85,9 +85,19 @@ export class Dev {
     if (signal) this.#child.kill(signal)
     else this.#child.stdin?.end()
     const code = await this.#ended
+    return { code, left: this.left() }
+  }
+
+  /** Kill it, or the terminal in which it runs. */
+  kill(): void {
+    this.#child.kill('SIGKILL')
+  }
+
+  /** The processes and files of it that there are. */
+  left(): string[] {
     const processes = withEnvironment(MARK, this.folder).map(({ command }) => command)
     const files = readdirSync(join(this.folder, '.tmp')).filter((name) => !/^salt-ts-\d+$/.test(name)) // compiled files
-    return { code, left: [...processes, ...files] }
+    return [...processes, ...files]
   }
 
   /** End it if it runs, and remove its folder. */

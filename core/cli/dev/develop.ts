@@ -1,4 +1,5 @@
 /** `salt-ts dev`: a master and minions with the extensions of a folder, which are loaded again when a file is saved. */
+import { existsSync, rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -59,7 +60,8 @@ interface Tools {
 async function openTools(settings: DevelopSettings, disposer: Disposer): Promise<Tools> {
   const temporary = await mkdtemp(path.join(tmpdir(), 'salt-dev-'))
   disposer.defer(() => rm(temporary, { recursive: true, force: true, maxRetries: 5 }))
-  const imported = disposer.own(await ImportedFiles.open())
+  process.once('exit', () => rmSync(temporary, { recursive: true, force: true })) // a terminal that is closed ends this process at once
+  const imported = disposer.own(await ImportedFiles.open(temporary))
   const session = disposer.own(
     new Session({
       ...{ fleet: settings, folder: temporary, env: imported.env },
@@ -80,6 +82,7 @@ class Development {
   readonly #disposer: Disposer
   #tests: TestRuns | undefined
   #reloading: Promise<unknown> = Promise.resolve()
+  #isRunning = false
   #code: number = exitCodes.ok
 
   constructor(settings: DevelopSettings, tools: Tools, disposer: Disposer) {
@@ -90,7 +93,7 @@ class Development {
 
   async run(): Promise<number> {
     const { prompt, session } = this.#tools
-    await Promise.race([session.ready, session.failed])
+    if (!(await Promise.race([session.ready, session.failed]))) await session.failed
     this.#begin()
     const onInterrupt = () => {
       prompt.note('Ended by Ctrl-C. The master and the minions start again.')
@@ -127,7 +130,11 @@ class Development {
     await this.#reloading
     if (words[0] === 'help') prompt.note(HELP)
     else if (words[0] === 'restart') await session.restart()
-    else if (words.length > 0) this.#code = await session.run(words)
+    else if (words.length > 0) {
+      this.#isRunning = true
+      this.#code = await session.run(words)
+      this.#isRunning = false
+    }
     return true
   }
 
@@ -145,12 +152,22 @@ class Development {
   async #follow(): Promise<never> {
     for (;;) {
       const saved = await this.#tools.watch.next()
-      if (saved.sources.length > 0) {
-        this.#reloading = this.#reload(saved)
-        await this.#reloading
-      }
+      if (saved.sources.length > 0) await this.#useSaved(saved)
       if (saved.tests) void this.#tests?.run()
     }
+  }
+
+  /** Load saved files. Resolves before they are loaded if the process is stuck: the next saved file starts another. */
+  async #useSaved(saved: SavedSources): Promise<void> {
+    const { session, prompt } = this.#tools
+    if (session.isStuck) {
+      const dropped = this.#isRunning ? ' The line that was typed is dropped.' : ''
+      prompt.note(
+        `${shortList(saved.sources, MAX_NAMES)} saved. The master and the minions start again.${dropped}`,
+      )
+      this.#reloading = session.restart()
+    } else this.#reloading = this.#reload(saved)
+    await Promise.race([this.#reloading, session.stuck()])
   }
 
   async #reload({ sources, grains }: SavedSources): Promise<void> {
@@ -160,8 +177,11 @@ class Development {
     const failing = await session.reload(grains)
     if (failing === undefined) return
     const names = shortList(sources, MAX_NAMES)
-    if (failing === 0) prompt.note(`${names} loaded in ${Math.round(performance.now() - start)} ms.`)
-    else prompt.note(`${names} saved; ${counted(failing, 'file')} cannot be loaded.`)
+    const isThere = sources.some((file) => existsSync(path.join(this.#settings.folder, file)))
+    if (failing === 0 && !isThere) prompt.note(`${names} removed.`)
+    else if (failing === 0) prompt.note(`${names} loaded in ${Math.round(performance.now() - start)} ms.`)
+    else
+      prompt.note(`${names} ${isThere ? 'saved' : 'removed'}; ${counted(failing, 'file')} cannot be loaded.`)
     await watch.follow()
   }
 }

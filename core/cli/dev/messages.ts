@@ -30,6 +30,8 @@ export type FromSession =
   | { readonly type: 'ran'; readonly code: number }
   /** All files are used as they are now, but for a number of files that cannot be loaded. */
   | { readonly type: 'loaded'; readonly failing: number }
+  /** A file begins to be loaded, or has been. */
+  | { readonly type: 'loading'; readonly file: string; readonly isLoading: boolean }
   /** A file does not load. */
   | { readonly type: 'failure'; readonly text: string }
   | { readonly type: 'note'; readonly text: string }

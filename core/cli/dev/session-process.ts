@@ -16,6 +16,8 @@ let fleet: Fleet | undefined
 /** The last text about each file that does not load, by its path. */
 const shown = new Map<string, string>()
 
+process.stdout.on('error', () => {}) // fails once the terminal is closed
+
 const parent = connectParent<ToSession, FromSession>({
   onMessage: (message) => void act(message),
   onGone: () => void endAlone(),
@@ -40,7 +42,7 @@ async function load(fleet: Fleet, grains: boolean): Promise<void> {
 async function open({ root: given, settings }: Extract<ToSession, { type: 'open' }>): Promise<void> {
   root = given
   if (settings.inspect !== undefined) inspector.open(settings.inspect, '127.0.0.1') // not by a flag, which its children would inherit
-  watchFailures(settings.folder)
+  watchLoads(settings.folder)
   try {
     fleet = await Fleet.open(root, settings)
   } catch (error) {
@@ -57,13 +59,17 @@ async function run(fleet: Fleet, words: readonly string[]): Promise<void> {
   await parent.send({ type: 'ran', code })
 }
 
-function watchFailures(folder: string): void {
-  keepLastGood(({ path, error, hasEarlier }) => {
-    const text = failureText(path, error, folder)
-    if (shown.get(path) === text) return // each minion loads the file
-    shown.set(path, text)
-    const note = hasEarlier ? '\nIts last version that loaded stays in use.' : ''
-    void parent.send({ type: 'failure', text: `${text}${note}` })
+function watchLoads(folder: string): void {
+  keepLastGood({
+    onLoading: (file, isLoading) => void parent.send({ type: 'loading', file, isLoading }),
+    onFailure: ({ path, error, hasEarlier }) => {
+      const text = failureText(path, error, folder)
+      if (shown.get(path) === text) return // each minion loads the file
+      const isNew = ![...shown.values()].includes(text) // files that import each other fail in the same place
+      shown.set(path, text)
+      const note = hasEarlier ? '\nIts last version that loaded stays in use.' : ''
+      if (isNew) void parent.send({ type: 'failure', text: `${text}${note}` })
+    },
   })
 }
 

@@ -7,6 +7,7 @@ import { Child } from '../../process/child.ts'
 import { killGroup } from '../../process/kill-group.ts'
 import { processEntry } from '../../process/process-entry.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { LoadWatch } from './load-watch.ts'
 import type { FleetSettings, FromSession, ToSession } from './messages.ts'
 
 export interface SessionSettings {
@@ -25,6 +26,8 @@ type SessionChild = Child<ToSession, FromSession>
 
 /** How long the process has to end before it is killed. */
 const STOP_MS = 3000
+/** A file that takes longer to load is reported: it may never end. */
+const LONG_LOAD_MS = 5000
 /** The longest time that a timer of Node takes. */
 const LONGEST_MS = 2 ** 31 - 1
 
@@ -44,9 +47,12 @@ export class Session {
   #isClosing = false
   /** The process that was asked to end. */
   #ending: SessionChild | undefined
+  readonly #loads: LoadWatch
+  #stuck = deferred()
 
   constructor(settings: SessionSettings) {
     this.#settings = settings
+    this.#loads = new LoadWatch(LONG_LOAD_MS, (file) => this.#onLongLoad(file))
     this.failed.catch(() => undefined)
     this.#ready = this.#start()
   }
@@ -59,6 +65,17 @@ export class Session {
   /** The folder of the master's configuration, for `-c`. */
   get configDir(): string {
     return path.join(this.#settings.folder, 'fleet')
+  }
+
+  /** Whether a file has been loading for so long that it may never end. */
+  get isStuck(): boolean {
+    return this.#loads.isLong
+  }
+
+  /** Resolves when a file has been loading for so long. */
+  stuck(): Promise<void> {
+    this.#stuck = deferred()
+    return this.#stuck.promise
   }
 
   /** Run what was typed. Resolves with its exit code when its output is written, or with that of Ctrl-C if the process ends. */
@@ -89,6 +106,7 @@ export class Session {
 
   async close(): Promise<void> {
     this.#isClosing = true
+    this.#loads.clear()
     await this.#end(STOP_MS)
   }
 
@@ -100,11 +118,12 @@ export class Session {
   /** Resolves with whether the process is ready. */
   async #start(): Promise<boolean> {
     const { fleet, env } = this.#settings
+    this.#loads.clear()
     const child: SessionChild = new Child({
       entry: processEntry('cli/dev/session-process'),
       env: { ...process.env, ...env },
       detached: true,
-      onMessage: (message) => this.#onMessage(message),
+      onMessage: (message) => child === this.#child && this.#onMessage(message),
       onEnd: () => void this.#onEnd(child),
     })
     this.#child = child
@@ -116,9 +135,20 @@ export class Session {
   }
 
   #onMessage(message: FromSession): void {
-    if (message.type === 'refused') this.#failure.reject(new SaltError('COMMAND_EXECUTION', message.message))
+    if (message.type === 'loading') this.#loads.note(message.file, message.isLoading)
+    else if (message.type === 'refused')
+      this.#failure.reject(new SaltError('COMMAND_EXECUTION', message.message))
     else if (message.type === 'loaded') this.#settings.onLoaded()
     else if (message.type === 'failure' || message.type === 'note') this.#settings.onNote(message.text)
+  }
+
+  #onLongLoad(file: string): void {
+    this.#stuck.resolve()
+    const shown = path.relative(this.#settings.fleet.folder, file)
+    this.#settings.onNote(
+      `${shown} has been loading for ${LONG_LOAD_MS / 1000} s: it may loop forever, or wait for what never happens, at its top level. ` +
+        'Move that into a function. When you save a file, the master and the minions start again.',
+    )
   }
 
   async #onEnd(child: SessionChild): Promise<void> {

@@ -12,8 +12,9 @@ export class ImportedFiles {
   /** Source files that caused a run although none had imported them. */
   readonly #tried = new Set<string>()
 
-  static async open(): Promise<ImportedFiles> {
-    return new ImportedFiles(await mkdtemp(path.join(tmpdir(), 'salt-ts-imports-')))
+  /** Files are listed in a temporary folder inside `parent`. */
+  static async open(parent = tmpdir()): Promise<ImportedFiles> {
+    return new ImportedFiles(await mkdtemp(path.join(parent, 'salt-ts-imports-')))
   }
 
   private constructor(folder: string) {

@@ -42,11 +42,17 @@ function ofMissingImport(message: string): ErrorPlace[] {
   return [{ file, line: at + 1, column: from + 1 }]
 }
 
+/** The file of a program of salt-ts. Frames of compiled code name it where it was built. */
+const isProgram = (file: string): boolean => /\/dist\/programs\/.*\.cjs$/.test(file)
+
+const isAuthors = (file: string): boolean =>
+  !file.startsWith(codeRoot + path.sep) && !isProgram(file) && !file.includes('/node_modules/')
+
 function ofStack(text: string): ErrorPlace[] {
   const frames = text.matchAll(/^ +at (?:.*[( ])?((?:file:\/\/)?\/[^\s()]+?):(\d+):(\d+)\)?$/gm)
   return [...frames]
     .map(([, url = '', line, column]) => ({ file: fileOf(url), line: Number(line), column: Number(column) }))
-    .filter(({ file }) => !file.startsWith(codeRoot + path.sep) && !file.includes('/node_modules/'))
+    .filter(({ file }) => isAuthors(file))
 }
 
 const fileOf = (url: string): string => {

@@ -10,12 +10,18 @@ interface LoadFailure {
   readonly hasEarlier: boolean
 }
 
-let report: ((failure: LoadFailure) => void) | undefined
+export interface LoadReport {
+  /** Called before and after a file is loaded. */
+  onLoading(path: string, isLoading: boolean): void
+  onFailure(failure: LoadFailure): void
+}
+
+let report: LoadReport | undefined
 const versions = new Map<string, Namespace>()
 
-/** Keep the last version of each user's file that loaded, in this process, and call `onFailure` for each load that fails. */
-export function keepLastGood(onFailure: (failure: LoadFailure) => void): void {
-  report = onFailure
+/** Keep the last version of each user's file that loaded, in this process, and report each load. */
+export function keepLastGood(onLoad: LoadReport): void {
+  report = onLoad
 }
 
 /**
@@ -27,14 +33,16 @@ export async function orLastGood(
   load: (exports?: Namespace) => Promise<LoadedFile>,
 ): Promise<LoadedFile> {
   if (!report) return load()
+  report.onLoading(path, true)
   const attempt = await load().catch((error: unknown) => ({ error }))
+  report.onLoading(path, false)
   const error = failureOf(attempt)
   if (!('error' in attempt) && error === undefined) {
     versions.set(path, attempt.namespace)
     return attempt
   }
   const earlier = versions.get(path)
-  report({ path, error, hasEarlier: earlier !== undefined })
+  report.onFailure({ path, error, hasEarlier: earlier !== undefined })
   if (earlier) return load(earlier)
   if ('error' in attempt) throw attempt.error
   return attempt
