@@ -52,7 +52,7 @@ const ERRORS: Readonly<Record<string, string>> = {
 }
 
 /** Return the system's words for an error, such as `No such file or directory`. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   return ERRORS[code ?? ''] ?? message
 }
