@@ -37,7 +37,8 @@ export function pythonType(value: unknown): string {
   return `<class '${typeName(value)}'>`
 }
 
-function typeName(value: unknown): string {
+/** Return what Python calls the type of a value: `int`. */
+export function typeName(value: unknown): string {
   if (value === null || value === undefined) return 'NoneType'
   if (typeof value === 'boolean') return 'bool'
   if (typeof value === 'string') return 'str'
