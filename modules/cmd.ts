@@ -15,6 +15,7 @@ import { runCode, runScript } from './_cmd/script.ts'
 import { listShells, shellInfo } from './_cmd/shells.ts'
 import { echoTo } from './_cmd/tty.ts'
 import { which as findProgram } from './_cmd/which.ts'
+import { textOnly } from './_values/text-only.ts'
 
 const { cwd, ...beyondCwd } = options
 const { bg: _bg, ...foreground } = options
@@ -151,7 +152,7 @@ export const exec_code_all = fn(codeParams, ({ lang, code, args, ...rest }, cont
  *
  * @example salt '*' cmd.which cat
  */
-export const which = fn({ cmd: p.string() }, ({ cmd }) => findProgram(cmd))
+export const which = fn({ cmd: textOnly() }, ({ cmd }) => findProgram(cmd))
 
 /**
  * Return the path of the first of several programs that is installed, or null.

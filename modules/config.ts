@@ -130,16 +130,18 @@ export const backup_mode = fn({ backup: p.default(p.string(), '') }, ({ backup }
 )
 
 /**
- * Return a file mode as a string of four digits.
+ * Return a file mode as a string of four digits; null for null.
  *
  * @example salt '*' config.manage_mode 644
  */
-export const manage_mode = fn({ mode: p.union(p.string(), p.integer()) }, ({ mode }) =>
-  String(mode)
-    .replace('0o', '0')
-    .replace(/^["']+|["']+$/g, '')
-    .replace(/^0+/, '')
-    .padStart(4, '0'),
+export const manage_mode = fn({ mode: p.nullable(p.union(p.string(), p.integer())) }, ({ mode }) =>
+  mode === null
+    ? null
+    : String(mode)
+        .replace('0o', '0')
+        .replace(/^["']+|["']+$/g, '')
+        .replace(/^0+/, '')
+        .padStart(4, '0'),
 )
 
 /**

@@ -299,7 +299,7 @@ export const is_cached = fn({ path: p.string(), saltenv }, async ({ path, salten
 export const hash_file = fn({ path: p.string(), saltenv }, async ({ path, saltenv }, context) => {
   const found = serverPath(path, environment(context, saltenv))
   if (found) return (await context.minion.files.hash(found.path, found.saltenv)) ?? ''
-  if (!(await isFile(path))) return {}
+  if (!(await isFile(path))) return [{}, null] // as in Salt
   const hash_type = String(context.opts.hash_type ?? 'sha256')
   return { hsum: await digestOf(path, hash_type), hash_type }
 })

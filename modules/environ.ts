@@ -5,7 +5,7 @@
 import { type Context, fn, p, SaltInvocationError } from 'salt-ts'
 import { changeVariable, jobEnvironment } from './_environ/job-environment.ts'
 
-const key = p.string()
+const key = p.any({ description: 'The name of a variable; other values than text are never set.' })
 const fallback = p.default(p.any(), '')
 const false_unsets = p.default(p.boolean(), false)
 /** Of Windows only. */
@@ -20,7 +20,8 @@ const permanent = p.default(p.any({ description: 'Has no effect on Linux.' }), f
  */
 export const setval = fn(
   { key, val: p.any(), false_unsets, permanent },
-  ({ key, val, false_unsets }, context) => setVariable(key, val, false_unsets, context),
+  ({ key, val, false_unsets }, context) =>
+    typeof key === 'string' && setVariable(key, val, false_unsets, context),
 )
 
 /**
@@ -75,14 +76,15 @@ function setVariable(name: string, value: unknown, falseUnsets: boolean, context
 }
 
 /**
- * Return the value of an environment variable, or a default.
+ * Return the value of an environment variable, or a default; false for a name that is no text.
  *
  * @example salt '*' environ.get PATH
  * @example salt '*' environ.get foo default=bar
  */
 export const get = fn(
   { key, default: fallback },
-  ({ key, default: fallback }, context) => jobEnvironment(context)[key] ?? fallback,
+  ({ key, default: fallback }, context) =>
+    typeof key === 'string' && (jobEnvironment(context)[key] ?? fallback),
 )
 
 /**
@@ -92,21 +94,23 @@ export const get = fn(
  * @example salt '*' environ.has_value LANG value=C.UTF-8
  */
 export const has_value = fn({ key, value: p.optional(p.string()) }, ({ key, value }, context) => {
+  if (typeof key !== 'string') return false
   const found = jobEnvironment(context)[key]
   return found !== undefined && (value === undefined || found === value)
 })
 
 /**
- * Return several environment variables; one that does not exist has the default.
+ * Return several environment variables; one that does not exist has the default. Returns nothing for a name that is no text.
  *
  * @example salt '*' environ.item PATH
  * @example salt '*' environ.item '[PATH, LANG]'
  */
 export const item = fn(
-  { keys: p.union(p.string(), p.array(p.string())), default: fallback },
+  { keys: p.any({ description: 'A name, or a list of names.' }), default: fallback },
   ({ keys, default: fallback }, context) => {
     const environment = jobEnvironment(context)
-    return Object.fromEntries([keys].flat().map((key) => [key, environment[key] ?? fallback]))
+    const names = [keys].flat().filter((key) => typeof key === 'string')
+    return Object.fromEntries(names.map((key) => [key, environment[key] ?? fallback]))
   },
 )
 

@@ -47,9 +47,11 @@ export const send = fn(
  *
  * @example salt '*' event.fire '{"data":"my event data"}' 'tag'
  */
-export const fire = fn({ data: p.record(p.any()), tag: p.string() }, ({ data, tag }, context) =>
-  fireHere(tag, data, context),
-)
+export const fire = fn({ data: p.any(), tag: p.string() }, ({ data, tag }, context) => {
+  if (isMapping(data)) return fireHere(tag, plain(data), context)
+  context.log.debug(`Event ${tag} could not be fired: its data is no map`)
+  return false
+})
 
 /**
  * Fire an event on the master's bus.

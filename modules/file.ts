@@ -48,6 +48,7 @@ import { firstSource } from './_file/source-list.ts'
 import { normalMode, statsOf } from './_file/stats.ts'
 import { statvfsOf } from './_file/statvfs.ts'
 import { float } from './_host/numbers.ts'
+import { textOnly } from './_values/text-only.ts'
 
 /** The functions work on POSIX systems. */
 export const virtual: Virtual = () =>
@@ -297,7 +298,7 @@ export const search = fn(
 export const replace = fn(
   {
     path,
-    pattern: p.string(),
+    pattern: textOnly(),
     repl: p.string(),
     count: p.default(p.integer({ minimum: 0 }), 0),
     flags: p.default(p.any(), 8),
@@ -608,14 +609,18 @@ export const makedirs_perms = fn(
  *
  * @example salt '*' file.directory_exists /etc
  */
-export const directory_exists = fn({ path }, async ({ path }) => paths.isFolder(await paths.expandHome(path)))
+export const directory_exists = fn({ path: textOnly() }, async ({ path }) =>
+  paths.isFolder(await paths.expandHome(path)),
+)
 
 /**
  * True if a path is a regular file.
  *
  * @example salt '*' file.file_exists /etc/passwd
  */
-export const file_exists = fn({ path }, async ({ path }) => paths.isFile(await paths.expandHome(path)))
+export const file_exists = fn({ path: textOnly() }, async ({ path }) =>
+  paths.isFile(await paths.expandHome(path)),
+)
 
 /**
  * True if a shell pattern matches a path.
@@ -645,14 +650,14 @@ export const readdir = fn({ path }, ({ path }) => namesIn(path))
  *
  * @example salt '*' file.basename 'test/test.config'
  */
-export const basename = fn({ path }, ({ path }) => path.slice(path.lastIndexOf('/') + 1))
+export const basename = fn({ path: textOnly() }, ({ path }) => path.slice(path.lastIndexOf('/') + 1))
 
 /**
  * Return a path without its last part.
  *
  * @example salt '*' file.dirname 'test/path/filename.config'
  */
-export const dirname = fn({ path }, ({ path }) => {
+export const dirname = fn({ path: textOnly() }, ({ path }) => {
   const head = path.slice(0, path.lastIndexOf('/') + 1)
   return /^\/*$/.test(head) ? head : head.replace(/\/+$/, '')
 })
@@ -662,19 +667,23 @@ export const dirname = fn({ path }, ({ path }) => {
  *
  * @example salt '*' file.join '/' 'usr' 'local' 'bin'
  */
-export const join = fn({ args: p.rest(p.string()) }, ({ args }) =>
-  args.reduce((head, part) => {
+export const join = fn({ args: p.rest(textOnly()) }, ({ args }) => {
+  if (args.length === 0) throw new SaltInvocationError('Name at least one part of the path.')
+  return args.reduce((head, part) => {
     if (part.startsWith('/') || head === '') return part
     return head.endsWith('/') ? head + part : `${head}/${part}`
-  }, ''),
-)
+  }, '')
+})
 
 /**
  * Remove `..`, `.` and doubled separators from a path.
  *
  * @example salt '*' file.normpath 'a/b/c/..'
  */
-export const normpath = fn({ path }, ({ path }) => posix.normalize(path).replace(/(.)\/$/, '$1'))
+export const normpath = fn({ path: textOnly() }, ({ path }) => {
+  const shown = posix.normalize(path).replace(/(.)\/$/, '$1')
+  return /^\/\/(?!\/)/.test(path) ? `/${shown}` : shown // two slashes have a meaning of their own in POSIX
+})
 
 /**
  * Return the relative name of the parent folder.

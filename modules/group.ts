@@ -9,6 +9,7 @@ import { findGroup, readGroups } from './_accounts/groups.ts'
 import { rootOption } from './_accounts/root-option.ts'
 import { namesOf } from './_accounts/usermod.ts'
 import { runProgram } from './_program/run.ts'
+import { textOnly } from './_values/text-only.ts'
 
 export const virtual: Virtual = ({ grains }) =>
   grains.kernel === 'Linux' || 'The groupadd execution module cannot be loaded: only available on Linux'
@@ -58,7 +59,7 @@ export { remove as delete }
  * @example salt '*' group.info foo
  */
 export const info = fn(
-  { name, root },
+  { name: textOnly(), root },
   async ({ name, root }, context) => (await findGroup(name, root, context)) ?? {},
 )
 

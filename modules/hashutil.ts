@@ -6,12 +6,13 @@ import { digestOf } from './_cp/digest.ts'
 import { decode, encodeLines } from './_hashutil/base64.ts'
 import { hashName } from './_hashutil/hash-name.ts'
 import { replaceContent } from './_hashutil/replace-content.ts'
+import { textOnly } from './_values/text-only.ts'
 
 const CHECKSUMS = ['md5', 'sha256', 'sha512']
 
-const instr = p.string({ description: 'A text.' })
+const instr = textOnly()
 const checksum = p.default(p.string({ description: 'md5, sha256 or sha512.' }), 'md5')
-const secret = p.secret(p.string())
+const secret = p.secret(textOnly())
 
 /**
  * Return the digest of a text.
@@ -111,7 +112,7 @@ export const sha512_digest = fn({ instr }, ({ instr }) => digestOfText(instr, 's
  * @example salt '*' hashutil.hmac_signature 'get salted' 'shared secret' 'eBWf9bstXg+NiP5AOwppB5HMvZiYMPzEM9W5YMm/AmQ='
  */
 export const hmac_signature = fn(
-  { string: p.string(), shared_secret: secret, challenge_hmac: p.string() },
+  { string: textOnly(), shared_secret: secret, challenge_hmac: p.string() },
   ({ string, shared_secret, challenge_hmac }) =>
     isSame(createHmac('sha256', shared_secret).update(string).digest('base64'), challenge_hmac),
 )
@@ -121,7 +122,7 @@ export const hmac_signature = fn(
  *
  * @example salt '*' hashutil.hmac_compute 'get salted' 'shared secret'
  */
-export const hmac_compute = fn({ string: p.string(), shared_secret: secret }, ({ string, shared_secret }) =>
+export const hmac_compute = fn({ string: textOnly(), shared_secret: secret }, ({ string, shared_secret }) =>
   createHmac('sha256', shared_secret).update(string).digest('hex'),
 )
 
@@ -131,7 +132,7 @@ export const hmac_compute = fn({ string: p.string(), shared_secret: secret }, ({
  * @example salt '*' hashutil.github_signature '{"ref":....} ' 'shared secret' challenge_hmac=sha1=bc6550fc290acf5b42283fa8deaf55cea0f8c206
  */
 export const github_signature = fn(
-  { string: p.string(), shared_secret: secret, challenge_hmac: p.string() },
+  { string: textOnly(), shared_secret: secret, challenge_hmac: p.string() },
   ({ string, shared_secret, challenge_hmac }) => {
     const [, type = '', challenge = ''] = /^(\w+)=([^=]*)$/.exec(challenge_hmac) ?? []
     const name = hashName(type)

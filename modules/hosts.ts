@@ -18,6 +18,7 @@ import {
   withoutAlias,
 } from './_host/hosts-file.ts'
 import { inTurn } from './_lock/in-turn.ts'
+import { textOnly } from './_values/text-only.ts'
 
 const DEFAULT_FILE = '/etc/hosts'
 
@@ -86,7 +87,7 @@ export const rm_host = fn({ ip, alias }, async ({ ip, alias }, context) => {
  *
  * @example salt '*' hosts.add_host 10.1.1.5 web1
  */
-export const add_host = fn({ ip, alias }, async ({ ip, alias }, context) => {
+export const add_host = fn({ ip, alias: textOnly() }, async ({ ip, alias }, context) => {
   if (hasAliases((await table(context))[ip], [alias])) return true
   return change(context, (text) => withAlias(text, oneLine(ip), oneLine(alias)))
 })

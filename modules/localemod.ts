@@ -49,7 +49,7 @@ export const set_locale = fn({ locale }, async ({ locale }, context) => {
  *
  * @example salt '*' locale.avail 'en_US.UTF-8'
  */
-export const avail = fn({ locale }, async ({ locale }, context) => {
+export const avail = fn({ locale: p.string() }, async ({ locale }, context) => {
   const found = await outputLines(['locale', '-a'], context)
   return found.some((one) => normalized(one.trim()) === normalized(locale))
 })

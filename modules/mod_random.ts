@@ -8,6 +8,7 @@ import { CommandExecutionError, fn, p, SaltInvocationError } from 'salt-ts'
 import { hashName } from './_hashutil/hash-name.ts'
 import { MersenneTwister, seedOf } from './_random/mersenne-twister.ts'
 import { algorithms, randomSalt, shadowHash } from './_random/shadow.ts'
+import { textOnly } from './_values/text-only.ts'
 
 /** The name under which users call it. */
 export const virtualName = 'random'
@@ -28,6 +29,12 @@ const classes = {
   whitespace: flag(false),
   printable: flag(false),
 }
+/** A text is the list of its characters. */
+const population = p.refine(
+  p.any({ description: 'A list, or a text.' }),
+  (value) => Array.isArray(value) || typeof value === 'string',
+  'must be a list or a text',
+)
 const seedParam = p.optional(p.any({ description: 'Text or an integer.' }))
 
 /**
@@ -36,7 +43,7 @@ const seedParam = p.optional(p.any({ description: 'Text or an integer.' }))
  * @example salt '*' random.hash 'I am a string' md5
  */
 export const hash = fn(
-  { value: p.string(), algorithm: p.default(p.string(), 'sha512') },
+  { value: textOnly(), algorithm: p.default(p.string(), 'sha512') },
   ({ value, algorithm }) => {
     const name = hashName(algorithm)
     if (name === undefined) throw new CommandExecutionError('You must specify a valid algorithm.')
@@ -50,7 +57,7 @@ export const hash = fn(
  * @example salt '*' random.str_encode 'I am a new string' base64
  */
 export const str_encode = fn(
-  { value: p.string(), encoder: p.default(p.string(), 'base64') },
+  { value: textOnly(), encoder: p.default(p.string(), 'base64') },
   ({ value, encoder }) => {
     if (encoder !== 'base64') throw new SaltInvocationError('You must specify a valid encoder')
     return Buffer.from(value).toString('base64')
@@ -67,7 +74,7 @@ export const str_encode = fn(
  */
 export const get_str = fn(
   {
-    length: p.default(p.integer({ minimum: 0, maximum: 1_000_000 }), 20),
+    length: p.default(p.integer({ maximum: 1_000_000 }), 20),
     chars: p.optional(p.string()),
     ...classes,
   },
@@ -130,9 +137,8 @@ export const seed = fn(
  *
  * @example salt '*' random.sample '["one", "two"]' 1 seed="something"
  */
-export const sample = fn(
-  { value: p.array(p.any()), size: p.integer(), seed: seedParam },
-  ({ value, size, seed }) => sampleOf(value, size, seed),
+export const sample = fn({ value: population, size: p.integer(), seed: seedParam }, ({ value, size, seed }) =>
+  sampleOf(value, size, seed),
 )
 
 /**
@@ -140,8 +146,8 @@ export const sample = fn(
  *
  * @example salt '*' random.shuffle '["one", "two"]' seed="something"
  */
-export const shuffle = fn({ value: p.array(p.any()), seed: seedParam }, ({ value, seed }) =>
-  sampleOf(value, value.length, seed),
+export const shuffle = fn({ value: population, seed: seedParam }, ({ value, seed }) =>
+  sampleOf(value, undefined, seed),
 )
 
 type Classes = Readonly<Record<keyof typeof classes, boolean>>
@@ -170,7 +176,7 @@ function charactersOf(wanted: Classes): string {
 
 function randomText(length: number, characters: string): string {
   const choice = [...new Set(characters)]
-  return Array.from({ length }, () => choice[randomInt(choice.length)]).join('')
+  return Array.from({ length: Math.max(length, 0) }, () => choice[randomInt(choice.length)]).join('')
 }
 
 function randomBelow(limit: number): number {
@@ -181,7 +187,9 @@ function randomBelow(limit: number): number {
 
 const seeded = (seed: unknown) => new MersenneTwister(seedOf(seed))
 
-function sampleOf(members: readonly unknown[], size: number, seed: unknown): unknown[] {
+function sampleOf(value: unknown, wanted: number | undefined, seed: unknown): unknown[] {
+  const members = typeof value === 'string' ? Array.from(value) : (value as readonly unknown[])
+  const size = wanted ?? members.length
   if (size < 0 || size > members.length)
     throw new CommandExecutionError('Sample larger than population or is negative')
   const first =

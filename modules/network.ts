@@ -189,9 +189,10 @@ export const in_subnet = fn({ cidr: p.string() }, async ({ cidr }, context) => {
  *
  * @example salt '*' network.ip_in_subnet 172.17.0.4 172.16.0.0/12
  */
-export const ip_in_subnet = fn({ ip_addr, cidr: p.string() }, ({ ip_addr, cidr }, context) =>
-  isIn(cidr, [ip_addr], context),
-)
+export const ip_in_subnet = fn({ ip_addr, cidr: p.string() }, ({ ip_addr, cidr }, context) => {
+  ip.address(ip_addr) // refuses what is no address
+  return isIn(cidr, [ip_addr], context)
+})
 
 /**
  * Return the network, netmask and broadcast address of a network in CIDR notation.
@@ -274,7 +275,8 @@ export const get_hostname = fn(() => os.hostname())
  *
  * @example salt '*' network.mod_hostname master.saltstack.com
  */
-export const mod_hostname = fn({ hostname: p.string() }, async ({ hostname }, context) => {
+export const mod_hostname = fn({ hostname: p.nullable(p.string()) }, async ({ hostname }, context) => {
+  if (hostname === null) return false
   if (
     !/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(hostname) ||
     hostname.length > 253
@@ -368,7 +370,7 @@ export const get_fqdn = fn((_, { grains }) => String(grains.fqdn ?? os.hostname(
 export const connect = fn(
   {
     host,
-    port: p.optional(p.integer({ minimum: 0, maximum: 65_535 })),
+    port: p.optional(p.union(p.integer(), p.string())),
     proto: p.default(p.string(), 'tcp'),
     timeout: p.default(p.number({ minimum: 0 }), 5),
     family: p.optional(p.string()),

@@ -22,6 +22,7 @@ import {
 } from './_host/processes.ts'
 import { output, requireProgram } from './_host/programs.ts'
 import { loggedIn } from './_host/utmp.ts'
+import { textOnly } from './_values/text-only.ts'
 
 const name = p.string()
 const per_cpu = p.default(p.boolean(), false)
@@ -230,7 +231,7 @@ export const num_cpus = fn(() => os.cpus().length)
  * @example salt '*' ps.boot_time
  * @example salt '*' ps.boot_time time_format='%F %T'
  */
-export const boot_time = fn({ time_format: p.optional(p.string()) }, async ({ time_format }) => {
+export const boot_time = fn({ time_format: p.optional(textOnly()) }, async ({ time_format }) => {
   const seconds = await bootTime()
   return time_format ? strftime(time_format, new Date(seconds * 1000)) : seconds
 })

@@ -34,13 +34,16 @@ export const is_running = fn({ fun: p.string() }, async ({ fun }, context) => {
   return jobs.filter((job) => [job.fun].flat().some((name) => fnmatch(name, fun)))
 })
 
+/** What Salt says, too, where no returns are cached. */
+const NO_CACHED_JOB = 'Local jobs cache directory not found; you may need to enable cache_jobs on this minion'
+
 /**
  * Return the cached return of a job, with its load; a message if there is none.
  *
  * @example salt '*' saltutil.find_cached_job 20250101123456789012
  */
 export const find_cached_job = fn({ jid: p.string() }, async ({ jid }, context) => {
-  return (await context.minion.findCachedJob(jid)) ?? `This minion has no cached return of job ${jid}`
+  return (await context.minion.findCachedJob(jid)) ?? NO_CACHED_JOB
 })
 
 /**

@@ -8,6 +8,7 @@ import { fn, p, type Virtual } from 'salt-ts'
 import { hashPassword } from './_accounts/crypt.ts'
 import { readRows } from './_accounts/database.ts'
 import { findShadow, runPasswd, setAging, setPassword } from './_accounts/shadow.ts'
+import { textOnly } from './_values/text-only.ts'
 
 export const virtual: Virtual = ({ grains }) =>
   grains.kernel === 'Linux' || 'The shadow execution module cannot be loaded: only available on Linux'
@@ -30,7 +31,7 @@ export const default_hash = fn(() => '!')
  * @example salt '*' shadow.info root
  */
 export const info = fn(
-  { name, root },
+  { name: textOnly(), root },
   async ({ name, root }, context) =>
     (await findShadow(name, root, context)) ?? {
       name: '',
@@ -62,7 +63,7 @@ export const list_users = fn({ root }, async ({ root }, { signal }) =>
  */
 export const gen_password = fn(
   {
-    password: p.secret(p.string()),
+    password: p.secret(textOnly()),
     crypt_salt: p.optional(p.string()),
     algorithm: p.default(p.string(), 'sha512'),
   },

@@ -43,12 +43,19 @@ export const merge = fn({ obj_a: p.any(), obj_b: p.any(), ...how }, ({ obj_a, ob
   mergeBy(obj_a, obj_b, rest, log),
 )
 
+/** A map alone is refused, and not taken as a list of one. */
+const maps = p.refine(
+  p.any({ description: 'A list of maps.' }),
+  Array.isArray,
+  'must be a list',
+) as ReturnType<typeof p.array<ReturnType<typeof p.any>>>
+
 /**
  * Merge all values of a list into each other, in order.
  *
  * @example salt '*' slsutil.merge_all '[{foo: Foo}, {foo: Bar}]'
  */
-export const merge_all = fn({ lst: p.array(p.any()), ...how }, ({ lst, ...rest }, { log }) =>
+export const merge_all = fn({ lst: maps, ...how }, ({ lst, ...rest }, { log }) =>
   lst.reduce((below, over) => mergeBy(below, over, rest, log), {}),
 )
 

@@ -335,7 +335,11 @@ export const hash_known_hosts = fn({ user: text, config: text }, async ({ user, 
  */
 export const key_is_encrypted = fn({ key: p.string() }, async ({ key }) => {
   const file = await readFile(key, 'utf8').catch((error: unknown) => {
-    throw new CommandExecutionError(`Failed to read from ${key}: ${reasonOf(error)}`)
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') throw new CommandExecutionError(`${key} does not exist`)
+    throw new CommandExecutionError(
+      `Failed to read from ${key}: ${code === 'EISDIR' ? 'Is a directory' : reasonOf(error)}`,
+    )
   })
   return needsPassphrase(file) ?? refuse(`${key} is not a private key`)
 })

@@ -28,6 +28,7 @@ import { float } from './_host/numbers.ts'
 import { output, run } from './_host/programs.ts'
 import { tryConnect } from './_host/reach.ts'
 import { establishedTcp } from './_host/sockets.ts'
+import { textOnly } from './_values/text-only.ts'
 
 export const virtual: Virtual = ({ grains }) =>
   grains.kernel === 'Linux' || 'The status module reads /proc, which only Linux has'
@@ -287,7 +288,7 @@ export const proxy_reconnect = fn({ proxy_name: p.string(), opts: p.optional(p.a
  * @example salt '*' status.time
  * @example salt '*' status.time '%s'
  */
-export const time = fn({ format: p.default(p.string(), '%A, %d. %B %Y %I:%M%p') }, ({ format }) =>
+export const time = fn({ format: p.default(textOnly(), '%A, %d. %B %Y %I:%M%p') }, ({ format }) =>
   strftime(format, new Date()),
 )
 

@@ -68,6 +68,7 @@ export const set_zone = fn({ timezone }, async ({ timezone }, context) => {
  * @example salt '*' timezone.zone_compare America/Denver
  */
 export const zone_compare = fn({ timezone }, async ({ timezone }) => {
+  if (timezone === '') return false
   const current = await readFile(LOCALTIME).catch((error: unknown) => {
     throw new CommandExecutionError(
       `Failed to read ${LOCALTIME} to determine current timezone: ${reasonOf(error)}`,

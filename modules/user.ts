@@ -192,7 +192,7 @@ export const chgroups = fn(
  * @example salt '*' user.chfullname foo 'Foo Bar'
  */
 export const chfullname = fn(
-  { name: p.string(), fullname: text, root },
+  { name: p.string(), fullname: p.string(), root },
   ({ name, fullname, root }, context) => changeGecos(name, 'fullname', fullname, root, context),
 )
 
@@ -202,7 +202,7 @@ export const chfullname = fn(
  * @example salt '*' user.chroomnumber foo 123
  */
 export const chroomnumber = fn(
-  { name: p.string(), roomnumber: text, root },
+  { name: p.string(), roomnumber: p.string(), root },
   ({ name, roomnumber, root }, context) => changeGecos(name, 'roomnumber', roomnumber, root, context),
 )
 
@@ -212,7 +212,7 @@ export const chroomnumber = fn(
  * @example salt '*' user.chworkphone foo 7735550123
  */
 export const chworkphone = fn(
-  { name: p.string(), workphone: text, root },
+  { name: p.string(), workphone: p.string(), root },
   ({ name, workphone, root }, context) => changeGecos(name, 'workphone', workphone, root, context),
 )
 
@@ -222,7 +222,7 @@ export const chworkphone = fn(
  * @example salt '*' user.chhomephone foo 7735551234
  */
 export const chhomephone = fn(
-  { name: p.string(), homephone: text, root },
+  { name: p.string(), homephone: p.string(), root },
   ({ name, homephone, root }, context) => changeGecos(name, 'homephone', homephone, root, context),
 )
 
@@ -231,7 +231,7 @@ export const chhomephone = fn(
  *
  * @example salt '*' user.chother foo bar
  */
-export const chother = fn({ name: p.string(), other: text, root }, ({ name, other, root }, context) =>
+export const chother = fn({ name: p.string(), other: p.string(), root }, ({ name, other, root }, context) =>
   changeGecos(name, 'other', other, root, context),
 )
 

@@ -154,14 +154,19 @@ async function runnerOf(
   log: Log,
 ) {
   const { id } = config
-  const fire = (tag: string) => bus.fire(tag, {}).catch(() => {}) // no minion runs here
+  // False: no minion runs here.
+  const fire = (tag: string) =>
+    bus.fire(tag, {}).then(
+      () => true,
+      () => false,
+    )
   const ask = async (load: Readonly<Record<string, unknown>>) => {
     if (connection) return connection.request(load)
     throw new SaltError('MASTER_UNREACHABLE', 'This needs a master; leave out --local.')
   }
   const refresh = {
-    refreshModules: async () => void (await fire(tags.moduleRefresh)),
-    refreshGrains: () => fire(tags.grainsRefresh),
+    refreshModules: () => fire(tags.moduleRefresh),
+    refreshGrains: async () => void (await fire(tags.grainsRefresh)),
   }
   const datastore = new Datastore(config.cachedir)
   const services = createMinionServices({

@@ -22,7 +22,8 @@ export interface ServicesSettings extends Pick<MinionServices, 'files' | 'sync'>
   request(load: Readonly<Record<string, unknown>>): Promise<unknown>
   /** Send a request to all masters. Resolves with the first answer. */
   sendToMasters(load: Readonly<Record<string, unknown>>): Promise<unknown>
-  refreshModules(): Promise<void>
+  /** Resolves with false if there is no minion whose modules are reloaded. */
+  refreshModules(): Promise<unknown>
   refreshGrains(): Promise<void>
 }
 
@@ -72,8 +73,7 @@ export function createMinionServices(settings: ServicesSettings): MinionServices
       return true
     },
     async refreshModules() {
-      await settings.refreshModules()
-      return true
+      return (await settings.refreshModules()) !== false
     },
     async refreshGrains() {
       await settings.refreshGrains()

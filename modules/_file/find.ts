@@ -4,7 +4,7 @@ import type { Context } from 'salt-ts'
 import { splitWords } from '../_cmd/split.ts'
 import { runProgram } from '../_program/run.ts'
 import { digest } from './hashes.ts'
-import { groupName, userName } from './owners.ts'
+import { groupId, groupName, userId, userName } from './owners.ts'
 import { glob, lstatOf, statOf } from './paths.ts'
 import { searchFor } from './patterns.ts'
 import { withPlace } from './place.ts'
@@ -34,7 +34,7 @@ export async function findFiles(
 ) {
   const { signal } = context
   try {
-    const search = plan(options, context)
+    const search = await plan(options, context)
     const rows: unknown[] = []
     for (const start of await glob(pattern)) await begin(start, search, rows, signal)
     return rows.toSorted(byValue)
@@ -59,10 +59,10 @@ interface Search {
   readonly maxdepth: number
 }
 
-function plan(
+async function plan(
   { mindepth = 0, maxdepth, test, ...options }: Readonly<Record<string, unknown>>,
   context: Context,
-): Search {
+): Promise<Search> {
   const tests: Test[] = []
   const actions: Action[] = []
   for (const [name, value] of Object.entries(options).filter(([name]) => !name.startsWith('_'))) {
@@ -70,7 +70,7 @@ function plan(
       throw new InvalidOption(`missing value for "${name}" option`)
     const text = String(value)
     if (Object.hasOwn(criteria, name))
-      tests.push((criteria[name] as (typeof criteria)[string])(text, context.signal))
+      tests.push(await (criteria[name] as (typeof criteria)[string])(text, context.signal))
     else if (name === 'print') actions.push(printing(text))
     else if (name === 'delete') {
       tests.push(ofType(text.includes('a') ? 'bcdpfls' : text))
@@ -124,14 +124,14 @@ async function begin(path: string, search: Search, rows: unknown[], signal: Abor
   )
 }
 
-const criteria: Readonly<Record<string, (value: string, signal: AbortSignal) => Test>> = {
+const criteria: Readonly<Record<string, (value: string, signal: AbortSignal) => Test | Promise<Test>>> = {
   name: (value) => named(globAsRegexp(value), ''),
   iname: (value) => named(globAsRegexp(value), 'i'),
-  regex: (value) => named(value, ''),
-  iregex: (value) => named(value, 'i'),
+  regex: (value) => matching(value, ''),
+  iregex: (value) => matching(value, 'i'),
   type: ofType,
-  owner: (value) => ownedBy(value, async ({ facts }) => [facts.uid, await userName(facts.uid)]),
-  group: (value) => ownedBy(value, async ({ facts }) => [facts.gid, await groupName(facts.gid)]),
+  owner: (value) => ownedBy(value, 'user', userId, ({ facts }) => facts.uid),
+  group: (value) => ownedBy(value, 'group', groupId, ({ facts }) => facts.gid),
   size: ofSize,
   mtime: modified,
   grep: containing,
@@ -143,6 +143,15 @@ const globAsRegexp = (pattern: string): string =>
 function named(pattern: string, flags: string): Test {
   const search = searchFor(pattern, flags)
   return ({ path }) => search.begins(basename(path))
+}
+
+/** The condition that a name matches a regular expression, which users write. */
+function matching(pattern: string, flags: string): Test {
+  try {
+    return named(pattern, flags)
+  } catch {
+    throw new InvalidOption(`invalid regular expression: "${pattern}"`)
+  }
 }
 
 const TYPES: Readonly<Record<string, (facts: Stats) => boolean>> = {
@@ -162,9 +171,20 @@ function ofType(value: string): Test {
   return ({ own, facts }) => letters.some((letter) => TYPES[letter]?.(own) || TYPES[letter]?.(facts))
 }
 
-function ownedBy(value: string, owner: (found: Found) => Promise<readonly unknown[]>): Test {
-  const wanted = value.replaceAll(',', ' ').split(/\s+/)
-  return async (found) => (await owner(found)).some((one) => wanted.includes(String(one)))
+/** The condition that a file belongs to one of several users or groups, given by names or ids. */
+async function ownedBy(
+  value: string,
+  kind: 'user' | 'group',
+  idOf: (name: string) => Promise<number | undefined>,
+  owner: (found: Found) => number,
+): Promise<Test> {
+  const ids = new Set<number>()
+  for (const name of value.replaceAll(',', ' ').trim().split(/\s+/)) {
+    const id = /^\d+$/.test(name) ? Number(name) : await idOf(name)
+    if (id === undefined) throw new InvalidOption(`no such ${kind} "${name}"`)
+    ids.add(id)
+  }
+  return (found) => ids.has(owner(found))
 }
 
 const UNITS: Readonly<Record<string, number>> = { b: 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }

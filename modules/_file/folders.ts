@@ -20,6 +20,8 @@ export async function makeFolders(given: string, { user, group, mode }: Permissi
   const { uid, gid, unknown } = await ownerIds(user ?? '', group)
   if (unknown !== '') throw new CommandExecutionError(unknown.trimEnd().replaceAll('\n', ', '))
   const folders = await missingFolders(path)
+  if (mode !== undefined && !/^[0-7]+$/.test(mode))
+    throw new CommandExecutionError(`The mode of ${path} has to be octal digits, such as 0755, not '${mode}'`)
   if (folders.length === 0) throw new CommandExecutionError(`[Errno 17] File exists: '${path}'`)
   for (const folder of folders) {
     const made = mode === undefined ? {} : { mode: Number.parseInt(mode, 8) }

@@ -3,7 +3,7 @@ import { CommandExecutionError, type Context } from 'salt-ts'
 import { splitWords } from '../_cmd/split.ts'
 import { which } from '../_cmd/which.ts'
 import { type Outcome, runProgram } from '../_program/run.ts'
-import { expandHome } from './paths.ts'
+import { exists, expandHome } from './paths.ts'
 import { forProgram, heldFile, heldForProgram, type Place, withPlace } from './place.ts'
 import { MAX_CONTENT_BYTES, noFile, readWhole, tooBig } from './reading.ts'
 
@@ -14,12 +14,17 @@ export async function applyPatch(
   { options, dry_run }: { options: string; dry_run: boolean },
   context: Context,
 ): Promise<Outcome> {
-  if ((await which('patch')) === null)
+  const program = await which('patch')
+  if (program === null)
     throw new CommandExecutionError(
       "patch executable not found. Is the distribution's patch package installed?",
     )
-  const input = (await readWhole(await expandHome(patchfile))).toString('latin1')
   const file = await expandHome(originalfile)
+  const patch = await expandHome(patchfile)
+  // The program itself says that it cannot open the patch.
+  if (!(await exists(patch)))
+    return runProgram([program, '--dry-run', `--input=${patch}`, '--', file], context)
+  const input = (await readWhole(patch)).toString('latin1')
   return withPlace(file, (place) => patchPlace(place, file, input, { options, dry_run }, context))
 }
 

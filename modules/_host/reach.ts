@@ -14,7 +14,8 @@ export function hostName(text: string): string {
 
 export interface Endpoint {
   readonly host: string
-  readonly port: number
+  /** A service's name is no port here. */
+  readonly port: number | string
   readonly proto: string
   readonly family: string | undefined
   /** Seconds. */
@@ -29,10 +30,12 @@ export async function tryConnect(
   const proto = given === 'udp' ? 'udp' : 'tcp'
   const version = family === 'ipv4' ? 4 : family === 'ipv6' ? 6 : 0
   const found = await lookup(hostName(host), { family: version }).catch(() => undefined)
-  if (!found) return { result: false, comment: `Unable to resolve host ${host} on ${proto} port ${port}` }
+  if (!found || !Number.isInteger(Number(port)))
+    return { result: false, comment: `Unable to resolve host ${host} on ${proto} port ${port}` }
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
   const attempt = proto === 'udp' ? askByUdp : openTcp
-  const result = await attempt(found.address, port, limit).catch(() => false)
+  const result =
+    Number(port) < 65_536 && (await attempt(found.address, Number(port), limit).catch(() => false))
   const outcome = result ? 'Successfully connected' : 'Unable to connect'
   return { result, comment: `${outcome} to ${host} (${found.address}) on ${proto} port ${port}` }
 }

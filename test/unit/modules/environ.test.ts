@@ -47,3 +47,11 @@ test('what is neither text nor false sets nothing, and the answer is false', asy
     expect(await call(environ.setenv, { environ: given }, context)).toBe(false)
   expect(await call(environ.has_value, { key: 'A' }, context)).toBe(false)
 })
+
+test('a name that is no text is no variable', async () => {
+  const context = fakeContext()
+  expect(await call(environ.get, { key: 5 }, context)).toBe(false)
+  expect(await call(environ.has_value, { key: ['HOME'] }, context)).toBe(false)
+  expect(await call(environ.setval, { key: 5, val: 'x' }, context)).toBe(false)
+  expect(await call(environ.item, { keys: { a: 1 } }, context)).toEqual({})
+})

@@ -77,3 +77,8 @@ test('an event that cannot be fired is an answer', async () => {
   expect(await ask(event.fire, { data: {}, tag: 't' })).toBe(false)
   expect(await ask(event.send, { tag: 't' })).toBe(false)
 })
+
+test('event.fire returns false for data that is no map', async () => {
+  expect(await ask(event.fire, { data: 'text', tag: 'a/b' })).toBe(false)
+  expect(minion.fire).not.toHaveBeenCalled()
+})

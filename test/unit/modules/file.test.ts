@@ -450,6 +450,37 @@ describe('Programs', () => {
     expect(await content()).toBe(CONTENT.replace('80', '81'))
   })
 
+  test('patch returns what the program says about a patch that is not there', async () => {
+    const patchfile = join(folder, 'none')
+    expect(await ask(file.patch, { originalfile: path, patchfile })).toMatchObject({
+      retcode: 2,
+      stdout: '',
+      stderr: expect.stringContaining(`Can't open patch file ${patchfile} : No such file or directory`),
+    })
+  })
+
+  test('find returns what is wrong with a pattern or an owner', async () => {
+    const find = (options: object) => ask(file.find, { path: folder, kwargs: options })
+    expect(await find({ regex: '(' })).toBe('error: invalid regular expression: "("')
+    expect(await find({ owner: 'no-such-user' })).toBe('error: no such user "no-such-user"')
+    expect(await find({ group: 'no-such-group' })).toBe('error: no such group "no-such-group"')
+    expect(await find({ owner: `${process.getuid?.()}`, type: 'f' })).toContain(path)
+  })
+
+  test('mkdir refuses a mode that is not octal, and makes nothing', async () => {
+    const dir_path = join(folder, 'made')
+    await expect(ask(file.mkdir, { dir_path, mode: 'abc' })).rejects.toThrow(
+      "has to be octal digits, such as 0755, not '0abc'",
+    )
+    expect(await ask(file.directory_exists, { path: dir_path })).toBe(false)
+  })
+
+  test('join needs a part, and normpath keeps two slashes at the begin', async () => {
+    await expect(async () => ask(file.join, { args: [] })).rejects.toThrow('Name at least one part')
+    expect(await ask(file.normpath, { path: '//a//b/' })).toBe('//a/b')
+    expect(await ask(file.normpath, { path: '///a' })).toBe('/a')
+  })
+
   test('grep returns what it found, and takes a pattern that looks like an option', async () => {
     await writeFile(path, '--help\nport\n')
     expect(await ask(file.grep, { path, pattern: '--help' })).toMatchObject({ retcode: 0, stdout: '--help' })

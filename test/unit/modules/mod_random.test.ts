@@ -42,6 +42,11 @@ describe('Seeded results are those of Python', () => {
   })
 })
 
+test('a text is a population of its characters', async () => {
+  expect(await call(random.shuffle, { value: 'abc', seed: 'foo' })).toEqual(['c', 'b', 'a'])
+  expect(await call(random.sample, { value: 'abc', size: 2, seed: 'x' })).toEqual(['b', 'c'])
+})
+
 describe('Unseeded results', () => {
   test('rand_int stays in its range', async () => {
     for (const _ of numbers(50)) expect([3, 4]).toContain(await call(random.rand_int, { start: 3, end: 4 }))

@@ -129,6 +129,14 @@ describe('This host', () => {
     expect([...connected.keys()].slice(0, 1)).toEqual([0])
     await new Promise((resolve) => server.close(resolve))
     expect(await ask(network.connect, { host: '127.0.0.1', port })).toMatchObject({ result: false })
+    expect(await ask(network.connect, { host: '127.0.0.1', port: 'abc' })).toEqual({
+      result: false,
+      comment: 'Unable to resolve host 127.0.0.1 on tcp port abc',
+    })
+    expect(await ask(network.connect, { host: '127.0.0.1', port: 99_999 })).toEqual({
+      result: false,
+      comment: 'Unable to connect to 127.0.0.1 (127.0.0.1) on tcp port 99999',
+    })
     expect(await ask(network.connect, { host: '' })).toMatchObject({
       comment: 'Required argument, host, is missing.',
     })
