@@ -20,7 +20,7 @@ import { textOnly } from './_values/text-only.ts'
 const { cwd, ...beyondCwd } = options
 const { bg: _bg, ...foreground } = options
 const scriptParams = { source: p.string(), args: p.optional(p.any()), ...foreground }
-const codeParams = { lang: p.string(), code: p.string(), cwd, args: p.optional(p.any()), ...beyondCwd }
+const codeParams = { lang: p.string(), code: textOnly(), cwd, args: p.optional(p.any()), ...beyondCwd }
 
 /**
  * Run a command and return its output, stdout and stderr in the order they were written.

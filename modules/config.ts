@@ -6,6 +6,7 @@ import { defaults } from './_config/defaults.ts'
 import { masked } from './_config/mask.ts'
 import { placeOf } from './_sdb/address.ts'
 import { mergeDeep } from './_values/merge.ts'
+import { textOnly } from './_values/text-only.ts'
 import { entriesOf, isMapping, type Mapping, traverse } from './_values/traverse.ts'
 
 const SCHEMES = new Set(['salt', 'file', 'http', 'https', 'ftp', 'swift', 's3'])
@@ -149,7 +150,7 @@ export const manage_mode = fn({ mode: p.nullable(p.union(p.string(), p.integer()
  *
  * @example salt '*' config.valid_fileproto salt://path/to/file
  */
-export const valid_fileproto = fn({ uri: p.string() }, ({ uri }) =>
+export const valid_fileproto = fn({ uri: textOnly() }, ({ uri }) =>
   SCHEMES.has(/^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1]?.toLowerCase() ?? ''),
 )
 

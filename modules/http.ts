@@ -96,6 +96,7 @@ const PLAIN_GET = {
   decode: false,
   timeout: 30,
   max_body: 10_485_760,
+  raise_error: true,
 } as const
 
 const textOption = (value: unknown): string | undefined =>
@@ -106,13 +107,19 @@ async function firstFile(paths: readonly string[]): Promise<string | undefined> 
   return undefined
 }
 
+interface Wanted extends Query {
+  /** Tell why no server answers. */
+  readonly raise_error: boolean
+}
+
 /** Send a request. That a server does not answer is a result, as in Salt. */
-async function answerOf(wanted: Query, signal: AbortSignal): Promise<QueryResult> {
+async function answerOf(wanted: Wanted, signal: AbortSignal): Promise<QueryResult> {
   addressOf(wanted.url, wanted.params)
   try {
     return await sendQuery(wanted, signal)
   } catch (cause) {
-    if (cause instanceof CommandExecutionError) return { error: cause.message }
+    if (cause instanceof CommandExecutionError)
+      return wanted.raise_error ? { error: cause.message } : { body: null }
     throw cause
   }
 }

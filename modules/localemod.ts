@@ -1,4 +1,5 @@
 /** Show and set the locale of the host. */
+
 import { readdir, stat } from 'node:fs/promises'
 import { CommandExecutionError, type Context, fn, p, type Virtual } from 'salt-ts'
 import { which } from './_cmd/which.ts'
@@ -6,6 +7,7 @@ import { rewrite, textOf } from './_host/files.ts'
 import { type LocaleName, parseLocale, withLocale } from './_host/locale-gen.ts'
 import { outputLines, run } from './_host/programs.ts'
 import { readLocale } from './_host/system-locale.ts'
+import { textOnly } from './_values/text-only.ts'
 
 export const virtualName = 'locale'
 
@@ -49,7 +51,7 @@ export const set_locale = fn({ locale }, async ({ locale }, context) => {
  *
  * @example salt '*' locale.avail 'en_US.UTF-8'
  */
-export const avail = fn({ locale: p.string() }, async ({ locale }, context) => {
+export const avail = fn({ locale: textOnly() }, async ({ locale }, context) => {
   const found = await outputLines(['locale', '-a'], context)
   return found.some((one) => normalized(one.trim()) === normalized(locale))
 })

@@ -335,11 +335,10 @@ export const hash_known_hosts = fn({ user: text, config: text }, async ({ user, 
  */
 export const key_is_encrypted = fn({ key: p.string() }, async ({ key }) => {
   const file = await readFile(key, 'utf8').catch((error: unknown) => {
-    const { code } = error as NodeJS.ErrnoException
+    const { code, errno = 0 } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') throw new CommandExecutionError(`${key} does not exist`)
-    throw new CommandExecutionError(
-      `Failed to read from ${key}: ${code === 'EISDIR' ? 'Is a directory' : reasonOf(error)}`,
-    )
+    const reason = code === 'EISDIR' ? 'Is a directory' : reasonOf(error)
+    throw new CommandExecutionError(`Error ${-errno} encountered reading from ${key}: ${reason}`)
   })
   return needsPassphrase(file) ?? refuse(`${key} is not a private key`)
 })

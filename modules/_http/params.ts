@@ -17,4 +17,9 @@ export const queryParams = {
   decode: flag(false),
   timeout: p.default(p.number({ exclusiveMinimum: 0, maximum: 3600 }), 30),
   max_body: p.default(p.integer({ minimum: 0 }), 10_485_760),
+  raise_error: p.default(
+    p.boolean({ description: 'With false, the body is null if no server answers.' }),
+    true,
+  ),
+  backend: p.optional(p.string({ description: 'Has no effect.' })),
 }

@@ -109,7 +109,7 @@ export interface Query extends Credentials {
 }
 
 export interface QueryResult {
-  readonly body?: string
+  readonly body?: string | null
   readonly dict?: unknown
   readonly status?: number
   readonly headers?: Record<string, string>

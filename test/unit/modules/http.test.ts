@@ -69,6 +69,7 @@ describe('http.query', () => {
     expect(await call(http.query, { url })).toEqual({ body: 'busy', error: 'HTTP 503: Service Unavailable' })
     await server?.close()
     expect(await call(http.query, { url })).toEqual({ error: expect.stringContaining('did not answer') })
+    expect(await call(http.query, { url, raise_error: false })).toEqual({ body: null })
     await expect(call(http.query, { url: 'ftp://x' })).rejects.toThrow("'ftp://x' is not a URL")
   })
 })

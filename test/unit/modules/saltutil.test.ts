@@ -63,7 +63,7 @@ test('find_job gives the job, or an empty map', async () => {
 
 test('find_cached_job gives the return, or says that there is none', async () => {
   minion.findCachedJob.mockResolvedValue(undefined)
-  expect(await ask(saltutil.find_cached_job, { jid: '9' })).toBe('This minion has no cached return of job 9')
+  expect(await ask(saltutil.find_cached_job, { jid: '9' })).toMatch('Local jobs cache directory not found')
   minion.findCachedJob.mockResolvedValue({ jid: '9', return: true })
   expect(await ask(saltutil.find_cached_job, { jid: '9' })).toEqual({ jid: '9', return: true })
 })

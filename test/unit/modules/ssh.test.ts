@@ -328,6 +328,6 @@ describe('key_is_encrypted', () => {
     const path = join(folder, 'text')
     await writeFile(path, 'ssh-rsa AAAA')
     await expect(ask(ssh.key_is_encrypted, { key: path })).rejects.toThrow(`${path} is not a private key`)
-    await expect(ask(ssh.key_is_encrypted, { key: join(folder, 'none') })).rejects.toThrow('No such file')
+    await expect(ask(ssh.key_is_encrypted, { key: join(folder, 'none') })).rejects.toThrow('does not exist')
   })
 })
