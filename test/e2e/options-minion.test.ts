@@ -222,7 +222,7 @@ test('with cache_jobs returns stay on the minion until they are cleared', async 
   expect(await job('saltutil.find_cached_job', [jid])).toMatchObject({ one: { return: 'kept' } })
   expect(await job('saltutil.clear_cache')).toEqual({ one: true })
   expect(await job('saltutil.find_cached_job', [jid])).toEqual({
-    one: `This minion has no cached return of job ${jid}`,
+    one: 'Local jobs cache directory not found; you may need to enable cache_jobs on this minion',
   })
 })
 
