@@ -298,7 +298,7 @@ export const search = fn(
 export const replace = fn(
   {
     path,
-    pattern: textOnly(),
+    pattern: p.string(),
     repl: p.string(),
     count: p.default(p.integer({ minimum: 0 }), 0),
     flags: p.default(p.any(), 8),
