@@ -1,13 +1,15 @@
 /** `salt-ts dev`, as an author uses it: lines are typed, and files are saved. */
-import { rm } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import SaltTs from '../../core/cli/commands/salt-ts.ts'
 import { exitCodeFrom } from '../../core/cli/program/program.ts'
+import { Cluster } from '../harness/daemons.ts'
 import { Debugger } from '../harness/debugger.ts'
 import { Dev } from '../harness/dev.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { captured } from '../harness/terminal.ts'
 import { until } from '../harness/until.ts'
 
@@ -236,10 +238,64 @@ describe('with one minion', () => {
   })
 })
 
+describe('with a minion of a real master', () => {
+  let cluster: Cluster
+  let dev: Dev
+  const greet = async (id: string) => (await cluster.salt(id, 'hello.greet', 'Ada', '--out', 'txt')).stdout
+  beforeAll(async () => {
+    const roots = await temporaryFolder('salt-dev-roots-')
+    await mkdir(join(roots, '_modules'))
+    await writeFile(
+      join(roots, '_modules', 'hello.ts'),
+      "export const greet = (name: string) => 'Good day, '.concat(name)\n",
+    )
+    cluster = await Cluster.open({ minions: ['web1', 'web2'], master: { file_roots: { base: [roots] } } })
+    await cluster.salt('*', 'saltutil.sync_all')
+  })
+  afterEach(() => dev?.close())
+  afterAll(async () => {
+    const [roots = ''] = cluster.config.file_roots.base ?? []
+    await cluster.close()
+    await removeFolder(roots)
+  })
+
+  test('that minion has the saved files, until the end; then it has those of its master', async () => {
+    expect(await greet('web1')).toBe('web1: Good day, Ada\n')
+    dev = await Dev.start({ files: FILES, words: ['--minion', 'web1', '-c', cluster.configDir] })
+    dev.type('hello.greet Ada\nsalt-run manage.up\n')
+    await dev.shows('web1:\n    Hello, Ada', '- web2')
+    expect(await greet('web2')).toBe('web2: Good day, Ada\n')
+    await dev.save('modules/_word.ts', "export const word = 'Hi'\n")
+    await dev.shows('modules/_word.ts loaded in')
+    dev.type('hello.greet Ada\n')
+    await dev.shows('Hi, Ada')
+    await dev.save('modules/hello.ts', 'export const greet = ( => 1\n')
+    await dev.shows('1 file cannot be loaded')
+    expect(await greet('web1')).toBe('web1: Hi, Ada\n')
+    expect(await dev.end()).toEqual({ code: 0, left: [] })
+    expect(await greet('web1')).toBe('web1: Good day, Ada\n')
+    const { stdout } = await cluster.salt('web1', 'saltutil.list_extmods', '--out', 'json')
+    expect(JSON.parse(stdout).web1).toEqual({ modules: ['hello'] })
+  })
+
+  test.each([
+    ['web9', 'No minions matched'],
+    ['web2', 'web2 runs Python Salt, which does not load TypeScript.'],
+  ])('%s is refused: %s', async (id, sentence) => {
+    await cluster.salt('web2', 'grains.setval', 'nodeversion', '')
+    dev = await Dev.start({ files: FILES, words: ['--minion', id, '-c', cluster.configDir] })
+    await dev.shows(sentence)
+    expect(await dev.end()).toEqual({ code: expect.toSatisfy((code) => code > 0), left: [] })
+  })
+})
+
 test.each([
   [['dev', '/nowhere/at/all'], '/nowhere/at/all is not a folder.'],
   [['dev', '--inspect=x', project], "--inspect needs a port from 0 to 65535, as in --inspect=9230, not 'x'."],
   [['dev', '--minions', '21', project], '--minions needs a number from 1 to 20, not 21.'],
+  [['dev', '-c', project, project], 'name one of its minions with --minion.'],
+  [['dev', '--minion', 'web/1', project], "--minion needs the id of a minion, not 'web/1'."],
+  [['dev', '--minion', 'web1', '--inspect', project], '--inspect is for minions of its own'],
 ])('%j is refused', async (words, sentence) => {
   const { stderr } = await captured(() => exitCodeFrom(SaltTs, words))
   expect(stderr).toContain(sentence)

@@ -66,10 +66,10 @@ async function openTools(settings: DevelopSettings, disposer: Disposer): Promise
     new Session({
       ...{ fleet: settings, folder: temporary, env: imported.env },
       onNote: (text) => prompt.note(text),
-      onLoaded: () => completion.refresh(session.configDir),
+      onWords: () => completion.onWritten(),
     }),
   )
-  const completion = disposer.own(new LineCompletion(path.join(temporary, 'completion')))
+  const completion = new LineCompletion(session.completionCache, session.configDir)
   const prompt = disposer.own(new Prompt((line) => completion.complete(line)))
   const watch = disposer.own(await SourceWatch.open(settings.folder, imported))
   return { session, prompt, watch, imported }
@@ -96,7 +96,11 @@ class Development {
     if (!(await Promise.race([session.ready, session.failed]))) await session.failed
     this.#begin()
     const onInterrupt = () => {
-      prompt.note('Ended by Ctrl-C. The master and the minions start again.')
+      prompt.note(
+        typeof this.#settings.minions === 'number'
+          ? 'Ended by Ctrl-C. The master and the minions start again.'
+          : `Ended by Ctrl-C. The job may go on: 'salt-run jobs.active' lists it. The files are sent again.`,
+      )
       void session.restart()
     }
     await Promise.race([

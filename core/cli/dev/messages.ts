@@ -1,10 +1,17 @@
 /** Messages between `salt-ts dev` and the process in which the master, the minions and the author's functions run. */
 
+/** A minion of a real master. */
+export interface RealFleet {
+  /** The folder of the master's configuration. */
+  readonly configDir: string
+  readonly minion: string
+}
+
 export interface FleetSettings {
   /** The author's folder. */
   readonly folder: string
-  /** Number of minions. */
-  readonly minions: number
+  /** Number of minions of its own, or a minion of a real master. */
+  readonly minions: number | RealFleet
   /** Outputter of results, unless a line names another. */
   readonly out?: string | undefined
   /** Level from which the minions log to standard error; functions of the author log from `info` up. */
@@ -14,9 +21,14 @@ export interface FleetSettings {
 }
 
 export type ToSession =
-  /** Start. `root` is an empty folder for the files of the master and the minions. */
-  | { readonly type: 'open'; readonly root: string; readonly settings: FleetSettings }
-  /** Run what was typed: a function with its arguments on all minions, `salt …` or `salt-run …`. */
+  /** Start. `root` is an empty folder for the files of the master and the minions, `completionCache` that for the tables of the completion. */
+  | {
+      readonly type: 'open'
+      readonly root: string
+      readonly completionCache: string
+      readonly settings: FleetSettings
+    }
+  /** Run what was typed: a function with its arguments on all minions, or on that of the real master, `salt …` or `salt-run …`. */
   | { readonly type: 'run'; readonly words: readonly string[] }
   /** Use changed files from now on; `grains` also collects grains again. */
   | { readonly type: 'reload'; readonly grains: boolean }
@@ -28,8 +40,10 @@ export type FromSession =
   | { readonly type: 'refused'; readonly message: string }
   /** A line was run; its output is written. */
   | { readonly type: 'ran'; readonly code: number }
-  /** All files are used as they are now, but for a number of files that cannot be loaded. */
-  | { readonly type: 'loaded'; readonly failing: number }
+  /** All files are used as they are now, but for a number of files that cannot be loaded; undefined if none is, for a reason in a note. */
+  | { readonly type: 'loaded'; readonly failing: number | undefined }
+  /** The tables of the completion are written. */
+  | { readonly type: 'words' }
   /** A file begins to be loaded, or has been. */
   | { readonly type: 'loading'; readonly file: string; readonly isLoading: boolean }
   /** A file does not load. */

@@ -6,13 +6,19 @@ import path from 'node:path'
 import { messageOf } from '../../base/errors.ts'
 import { keepLastGood } from '../../loader/index.ts'
 import { connectParent, ignoreSignals } from '../../process/parent.ts'
-import { Fleet } from './fleet.ts'
+import { CompletionTables } from './completion-tables.ts'
+import { type DevFleet, refuseOtherProgram, typesNote } from './dev-fleet.ts'
 import { failureText } from './load-failure.ts'
-import type { FromSession, ToSession } from './messages.ts'
+import type { FleetSettings, FromSession, ToSession } from './messages.ts'
+import { OwnFleet } from './own-fleet.ts'
+import { RealMinion } from './real-minion.ts'
 
 ignoreSignals()
 let root: string | undefined
-let fleet: Fleet | undefined
+let tables: CompletionTables | undefined
+let fleet: DevFleet | undefined
+/** The author's folder. */
+let folder = ''
 /** The last text about each file that does not load, by its path. */
 const shown = new Map<string, string>()
 
@@ -33,18 +39,28 @@ async function act(message: ToSession): Promise<void> {
 }
 
 /** Load the files as they are now. */
-async function load(fleet: Fleet, grains: boolean): Promise<void> {
-  await fleet.reload(grains)
-  await writeTypes(fleet)
-  await parent.send({ type: 'loaded', failing: shown.size })
+async function load(fleet: DevFleet, grains: boolean): Promise<void> {
+  try {
+    await fleet.reload(grains)
+    await writeTypes()
+    await parent.send({ type: 'loaded', failing: shown.size })
+  } catch (error) {
+    await parent.send({ type: 'note', text: `ERROR: ${messageOf(error)}` })
+    await parent.send({ type: 'loaded', failing: undefined })
+  }
+  await tables?.write(fleet.configDir)
+  await parent.send({ type: 'words' })
 }
 
-async function open({ root: given, settings }: Extract<ToSession, { type: 'open' }>): Promise<void> {
-  root = given
+async function open(message: Extract<ToSession, { type: 'open' }>): Promise<void> {
+  const { settings } = message
+  root = message.root
+  tables = new CompletionTables(message.completionCache)
   if (settings.inspect !== undefined) inspector.open(settings.inspect, '127.0.0.1') // not by a flag, which its children would inherit
-  watchLoads(settings.folder)
+  folder = settings.folder
+  watchLoads()
   try {
-    fleet = await Fleet.open(root, settings)
+    fleet = await openFleet(root, settings)
   } catch (error) {
     await parent.send({ type: 'refused', message: messageOf(error) })
     return stop()
@@ -53,13 +69,18 @@ async function open({ root: given, settings }: Extract<ToSession, { type: 'open'
   await load(fleet, false)
 }
 
-async function run(fleet: Fleet, words: readonly string[]): Promise<void> {
-  const code = await fleet.run(words)
+const openFleet = (root: string, settings: FleetSettings): Promise<DevFleet> =>
+  typeof settings.minions === 'number'
+    ? OwnFleet.open(root, settings.minions, settings)
+    : RealMinion.open(settings.minions, settings, () => shown.size === 0)
+
+async function run(fleet: DevFleet, words: readonly string[]): Promise<void> {
+  const code = refuseOtherProgram(words[0] ?? '', fleet.configDir) ?? (await fleet.run(words))
   await new Promise((written) => process.stdout.write('', written))
   await parent.send({ type: 'ran', code })
 }
 
-function watchLoads(folder: string): void {
+function watchLoads(): void {
   keepLastGood({
     onLoading: (file, isLoading) => void parent.send({ type: 'loading', file, isLoading }),
     onFailure: ({ path, error, hasEarlier }) => {
@@ -74,20 +95,27 @@ function watchLoads(folder: string): void {
 }
 
 /** Write the types of the functions. While a file does not load, they stay as they are. */
-async function writeTypes(fleet: Fleet): Promise<void> {
+async function writeTypes(): Promise<void> {
   if (shown.size > 0) return
-  const text = await fleet.writeTypes().catch(messageOf)
+  const text = await typesNote(folder).catch(messageOf)
   if (text !== undefined) await parent.send({ type: 'note', text })
 }
 
 async function stop(): Promise<void> {
-  await fleet?.close().catch(() => undefined)
+  await close()
   process.exit()
 }
 
 /** End although the parent was killed: its folder, and programs that functions have started, are left. */
 async function endAlone(): Promise<void> {
-  await fleet?.close().catch(() => undefined)
+  await close()
   if (root !== undefined) await rm(path.dirname(root), { recursive: true, force: true })
   process.kill(-process.pid, 'SIGKILL')
+}
+
+async function close(): Promise<void> {
+  const closing = tables
+  tables = undefined // so that it writes no more
+  await closing?.close()
+  await fleet?.close().catch(() => undefined)
 }

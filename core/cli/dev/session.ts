@@ -18,14 +18,15 @@ export interface SessionSettings {
   readonly env: Readonly<Record<string, string>>
   /** Called with text for the author. */
   onNote(text: string): void
-  /** Called when files were loaded, first soon after the start. */
-  onLoaded(): void
+  /** Called when the tables of the completion are written, first soon after the start. */
+  onWords(): void
 }
 
 type SessionChild = Child<ToSession, FromSession>
 
-/** How long the process has to end before it is killed. */
+/** How long the process has to end before it is killed, and if it has to remove files from the minion of a real master. */
 const STOP_MS = 3000
+const STOP_REAL_MS = 30_000
 /** A file that takes longer to load is reported: it may never end. */
 const LONG_LOAD_MS = 5000
 /** The longest time that a timer of Node takes. */
@@ -64,6 +65,17 @@ export class Session {
 
   /** The folder of the master's configuration, for `-c`. */
   get configDir(): string {
+    const { minions } = this.#settings.fleet
+    return typeof minions === 'number' ? this.#root : minions.configDir
+  }
+
+  /** The folder for the tables of the completion. */
+  get completionCache(): string {
+    return path.join(this.#settings.folder, 'completion')
+  }
+
+  /** The folder for the files of the process. */
+  get #root(): string {
     return path.join(this.#settings.folder, 'fleet')
   }
 
@@ -107,7 +119,7 @@ export class Session {
   async close(): Promise<void> {
     this.#isClosing = true
     this.#loads.clear()
-    await this.#end(STOP_MS)
+    await this.#end(typeof this.#settings.fleet.minions === 'number' ? STOP_MS : STOP_REAL_MS)
   }
 
   async #startAgain(): Promise<boolean> {
@@ -129,8 +141,8 @@ export class Session {
     this.#child = child
     this.#firstLoad = child.next('loaded', LONGEST_MS)
     const ready = child.next('ready', LONGEST_MS)
-    mkdirSync(this.configDir, { mode: 0o700 })
-    child.send({ type: 'open', root: this.configDir, settings: fleet })
+    mkdirSync(this.#root, { mode: 0o700 })
+    child.send({ type: 'open', root: this.#root, completionCache: this.completionCache, settings: fleet })
     return (await ready) !== undefined
   }
 
@@ -138,7 +150,7 @@ export class Session {
     if (message.type === 'loading') this.#loads.note(message.file, message.isLoading)
     else if (message.type === 'refused')
       this.#failure.reject(new SaltError('COMMAND_EXECUTION', message.message))
-    else if (message.type === 'loaded') this.#settings.onLoaded()
+    else if (message.type === 'words') this.#settings.onWords()
     else if (message.type === 'failure' || message.type === 'note') this.#settings.onNote(message.text)
   }
 
@@ -168,6 +180,6 @@ export class Session {
     else await child.stop({ type: 'stop' }, ms)
     await child.ended
     killGroup(child.pid)
-    await rm(this.configDir, { recursive: true, force: true, maxRetries: 5 })
+    await rm(this.#root, { recursive: true, force: true, maxRetries: 5 })
   }
 }

@@ -29,7 +29,7 @@ export async function placeFiles(
   folder: string,
   { files, clean }: { readonly files: Pick<FileClient, 'cache'>; readonly clean: boolean },
 ): Promise<Placed> {
-  const before = new Set(filesBelow(folder))
+  const before = new Set(syncedFilesBelow(folder))
   const after = new Set(before)
   const touched = new Set<string>()
   const failed = new Map<string, string>()
@@ -108,8 +108,8 @@ async function removeFile(path: string, above: string): Promise<void> {
   }
 }
 
-/** Return the paths of the files in a directory that the sync manages. */
-function filesBelow(folder: string): string[] {
+/** Return the paths of the files in a directory that the sync manages; none if it does not exist. */
+export function syncedFilesBelow(folder: string): string[] {
   if (!existsSync(folder)) return []
   return entriesBelow(folder)
     .filter((entry) => !entry.isDirectory())
