@@ -54,8 +54,8 @@ test.concurrent('a master whose host hangs, with connections that stay up, is le
   signalAll(pids, 'SIGCONT')
 })
 
-test.concurrent('a master that is restarted keeps its minion', async (context) => {
-  const { one, two, minion } = await open(context)
+test.concurrent('a master that is restarted keeps its minion, if it is back within master_alive_interval', async (context) => {
+  const { one, two, minion } = await open(context, { master_alive_interval: 60 })
   await one.master.stop()
   await one.startMaster()
   await until('the minion', () => ping(one))

@@ -2,6 +2,7 @@ import { mkdir, readlink, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { linkSaltTs } from '../../../../core/cli/authoring/salt-ts-link.ts'
+import { installResolveHook } from '../../../../core/loader/files/resolve-hook.ts'
 import { packageRoot } from '../../../../core/process/own-package.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 
@@ -13,7 +14,8 @@ afterEach(() => removeFolder(folder))
 
 const link = () => path.join(folder, 'node_modules', 'salt-ts')
 
-test('a folder in which salt-ts is not found gets a link to it, once', async () => {
+test('a folder in which salt-ts is not found gets a link to it, once, also from a process that finds itself anywhere', async () => {
+  installResolveHook()
   expect(await linkSaltTs(folder)).toContain('linked node_modules/salt-ts')
   expect(await readlink(link())).toBe(packageRoot)
   expect(await linkSaltTs(folder)).toBeUndefined()
