@@ -42,8 +42,8 @@ async function act(message: ToSession): Promise<void> {
 async function load(fleet: DevFleet, grains: boolean): Promise<void> {
   try {
     await fleet.reload(grains)
-    await writeTypes()
     await parent.send({ type: 'loaded', failing: shown.size })
+    await writeTypes()
   } catch (error) {
     await parent.send({ type: 'note', text: `ERROR: ${messageOf(error)}` })
     await parent.send({ type: 'loaded', failing: undefined })
