@@ -579,6 +579,9 @@ export const privileges_list = fn(
   },
 )
 
+/** Privileges of a role on an object. */
+const privilege = { name, object_name: p.string(), object_type: p.string(), privileges: text }
+
 /**
  * True if a role has privileges on an object, or owns it; with `grant_option` if it may also grant them.
  *
@@ -586,10 +589,7 @@ export const privileges_list = fn(
  */
 export const has_privileges = fn(
   {
-    name,
-    object_name: p.string(),
-    object_type: p.string(),
-    privileges: text,
+    ...privilege,
     grant_option: flag,
     prepend,
     ...granted,
@@ -610,10 +610,7 @@ export const has_privileges = fn(
  */
 export const privileges_grant = fn(
   {
-    name,
-    object_name: p.string(),
-    object_type: p.string(),
-    privileges: text,
+    ...privilege,
     grant_option: flag,
     prepend,
     ...granted,
@@ -634,10 +631,7 @@ export const privileges_grant = fn(
  */
 export const privileges_revoke = fn(
   {
-    name,
-    object_name: p.string(),
-    object_type: p.string(),
-    privileges: text,
+    ...privilege,
     prepend,
     ...granted,
   },
