@@ -128,7 +128,7 @@ async function compose(
     ...{ config, log, datastore, sendToMasters, ...stores },
     grains: () => facts.grains,
     fire: async (tag, data) => bus.publish(tag, data),
-    refreshModules: () => refresher.refreshModules(),
+    refreshModules: () => refresher.refreshModules().then(() => true),
     refreshGrains: (connection) => refresher.refreshGrains(connection),
   }
 

@@ -23,7 +23,7 @@ export interface ServicesSettings extends Pick<MinionServices, 'files' | 'sync'>
   /** Send a request to all masters. Resolves with the first answer. */
   sendToMasters(load: Readonly<Record<string, unknown>>): Promise<unknown>
   /** Resolves with false if there is no minion whose modules are reloaded. */
-  refreshModules(): Promise<unknown>
+  refreshModules(): Promise<boolean>
   refreshGrains(): Promise<void>
 }
 
@@ -72,9 +72,7 @@ export function createMinionServices(settings: ServicesSettings): MinionServices
       entry.stop(0)
       return true
     },
-    async refreshModules() {
-      return (await settings.refreshModules()) !== false
-    },
+    refreshModules: () => settings.refreshModules(),
     async refreshGrains() {
       await settings.refreshGrains()
       return true
@@ -94,11 +92,13 @@ export function createMinionServices(settings: ServicesSettings): MinionServices
 }
 
 export interface ConnectionServicesSettings
-  extends Pick<ServicesSettings, 'procs' | 'spool' | 'cached' | 'datastore' | 'fire' | 'sendToMasters'> {
+  extends Pick<
+    ServicesSettings,
+    'procs' | 'spool' | 'cached' | 'datastore' | 'fire' | 'sendToMasters' | 'refreshModules'
+  > {
   readonly config: MinionConfig
   readonly log: Log
   grains(): Readonly<Record<string, unknown>>
-  refreshModules(): Promise<void>
   refreshGrains(connection: MasterConnection): Promise<void>
 }
 
