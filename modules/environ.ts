@@ -8,7 +8,7 @@ import { changeVariable, jobEnvironment } from './_environ/job-environment.ts'
 const key = p.any({ description: 'The name of a variable; other values than text are never set.' })
 const fallback = p.default(p.any(), '')
 const false_unsets = p.default(p.boolean(), false)
-/** Of Windows only. */
+/** Parameter that has an effect on Windows only. */
 const permanent = p.default(p.any({ description: 'Has no effect on Linux.' }), false)
 
 /**

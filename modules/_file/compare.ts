@@ -13,7 +13,7 @@ export interface DiffOptions {
   readonly template?: boolean
 }
 
-/** What is compared: a file, or a content. */
+/** Path of a file, or a content, to compare. */
 export type Compared = string | Buffer
 
 /** Return the unified diff of two files; empty if they are equal. Of binary and very big files only that they differ. */

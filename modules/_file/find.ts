@@ -15,9 +15,9 @@ interface Found {
   /** The name for operations, in an open folder. */
   readonly at: string
   readonly path: string
-  /** Of the file itself. */
+  /** Facts about the file itself. */
   readonly own: Stats
-  /** Of what a link leads to, if anything. */
+  /** Facts about the file that a link leads to; about the link itself if it is broken. */
   readonly facts: Stats
 }
 type Test = (found: Found) => boolean | Promise<boolean>

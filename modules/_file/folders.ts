@@ -30,7 +30,7 @@ export async function makeFolders(given: string, { user, group, mode }: Permissi
   }
 
   async function give(folder: string, file: Place['file']): Promise<void> {
-    // Somebody else may have put another file in its place meanwhile.
+    // Another process may have replaced it meanwhile.
     if (!file?.stats.isDirectory()) throw new CommandExecutionError(`[Errno 20] Not a directory: '${folder}'`)
     const { at } = file
     await attempt(chown(at, uid, gid), folder)

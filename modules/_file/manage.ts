@@ -191,7 +191,7 @@ async function makeParentsOf(
   await makeParents(name, { ...owners, mode: normalMode(ofFolder) })
 }
 
-/** Who may read a file may also search its folder. */
+/** Return the mode of a folder for a file with this mode: those with any right to the file may search the folder. */
 const withSearch = (mode: string): string =>
   Array.from(mode.slice(-3), (digit) => (digit === '0' ? digit : String(Number(digit) | 1))).join('')
 

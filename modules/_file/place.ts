@@ -26,7 +26,7 @@ export function forProgram({ at }: Place): { readonly cwd: string; readonly name
   return { cwd: heldForProgram(dirname(at)), name: `./${basename(at)}` }
 }
 
-/** What is at a place, held open: `at` names this very file, whatever happens to its path. */
+/** A file that is held open: `at` names this very file, whatever happens to its path. */
 interface Held {
   readonly at: string
   readonly stats: Stats
@@ -48,7 +48,7 @@ interface PlaceOptions {
   readonly follow?: boolean
 }
 
-/** Of Linux: refer to a file without opening it, which neither needs rights nor waits for the other end of a pipe. */
+/** Flag of Linux to refer to a file without opening it, which neither needs rights nor waits for the other end of a pipe. */
 const O_PATH = 0x200000
 export const hasDescriptors = process.platform === 'linux' && existsSync('/proc/self/fd')
 const HOLD = hasDescriptors ? O_PATH | constants.O_NOFOLLOW : constants.O_RDONLY | constants.O_NONBLOCK
@@ -147,7 +147,7 @@ async function descend(given: string, follow: boolean, held: Step[]): Promise<Pl
 
 export const isTrusted = (uid: number): boolean => uid === 0 || uid === process.getuid?.()
 
-/** Whose link this may be: its owner's, or that of somebody who may rename files in its folder. */
+/** List the users, other than trusted ones, who may have made a link: its owner, and those who may rename files in its folder. */
 function debtsOf(link: Step, { stats: folder }: Step): Debt[] {
   const STICKY = 0o1000
   const anybody = (folder.mode & 0o002) !== 0 && (folder.mode & STICKY) === 0

@@ -47,7 +47,7 @@ function compareSegments(a: string, b: string): -1 | 0 | 1 {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-// Of two versions of which one has ended, the other is the later one unless it goes on with letters.
+// Compares what is left when one version has ended: the longer one is later, unless it goes on with letters.
 function compareRests(one: Segment | undefined, two: Segment | undefined): -1 | 0 | 1 {
   const bothGoOn = one !== undefined && two !== undefined
   const goesOnWithLetters = (rest: Segment) => /^[A-Za-z]/.test(rest.text) && (bothGoOn || rest.gap === 0)
