@@ -1,4 +1,5 @@
 /** Messages between `salt-ts dev` and the process in which the master, the minions and the author's functions run. */
+import type { LoadingFile } from '../../loader/index.ts'
 
 /** A minion of a real master. */
 export interface RealFleet {
@@ -44,8 +45,8 @@ export type FromSession =
   | { readonly type: 'loaded'; readonly failing: number | undefined }
   /** The tables of the completion are written. */
   | { readonly type: 'words' }
-  /** A file begins to be loaded, or has been. */
-  | { readonly type: 'loading'; readonly file: string; readonly isLoading: boolean }
+  /** Its key is that of one load: each minion loads the file. */
+  | LoadingFile
   /** A file does not load. */
   | { readonly type: 'failure'; readonly text: string }
   | { readonly type: 'note'; readonly text: string }

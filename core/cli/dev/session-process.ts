@@ -19,6 +19,8 @@ let tables: CompletionTables | undefined
 let fleet: DevFleet | undefined
 /** The author's folder. */
 let folder = ''
+/** Number of loads that have begun. */
+let loads = 0
 /** The last text about each file that does not load, by its path. */
 const shown = new Map<string, string>()
 
@@ -82,7 +84,11 @@ async function run(fleet: DevFleet, words: readonly string[]): Promise<void> {
 
 function watchLoads(): void {
   keepLastGood({
-    onLoading: (file, isLoading) => void parent.send({ type: 'loading', file, isLoading }),
+    onLoading: (path) => {
+      const load = { type: 'loading', path, key: String(++loads) } as const
+      void parent.send({ ...load, over: false })
+      return () => void parent.send({ ...load, over: true })
+    },
     onFailure: ({ path, error, hasEarlier }) => {
       const text = failureText(path, error, folder)
       if (shown.get(path) === text) return // each minion loads the file

@@ -3,11 +3,11 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { deferred } from '../../base/deferred.ts'
 import { SaltError } from '../../base/errors.ts'
+import { LoadWatch } from '../../loader/index.ts'
 import { Child } from '../../process/child.ts'
 import { killGroup } from '../../process/kill-group.ts'
 import { processEntry } from '../../process/process-entry.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { LoadWatch } from './load-watch.ts'
 import type { FleetSettings, FromSession, ToSession } from './messages.ts'
 
 export interface SessionSettings {
@@ -48,12 +48,13 @@ export class Session {
   #isClosing = false
   /** The process that was asked to end. */
   #ending: SessionChild | undefined
-  readonly #loads: LoadWatch
+  #loads: LoadWatch | undefined
+  /** Keys of loads that take long. */
+  readonly #longLoads = new Set<string>()
   #stuck = deferred()
 
   constructor(settings: SessionSettings) {
     this.#settings = settings
-    this.#loads = new LoadWatch(LONG_LOAD_MS, (file) => this.#onLongLoad(file))
     this.failed.catch(() => undefined)
     this.#ready = this.#start()
   }
@@ -81,7 +82,7 @@ export class Session {
 
   /** Whether a file has been loading for so long that it may never end. */
   get isStuck(): boolean {
-    return this.#loads.isLong
+    return this.#longLoads.size > 0
   }
 
   /** Resolves when a file has been loading for so long. */
@@ -118,7 +119,7 @@ export class Session {
 
   async close(): Promise<void> {
     this.#isClosing = true
-    this.#loads.clear()
+    this.#loads?.close()
     await this.#end(typeof this.#settings.fleet.minions === 'number' ? STOP_MS : STOP_REAL_MS)
   }
 
@@ -130,7 +131,9 @@ export class Session {
   /** Resolves with whether the process is ready. */
   async #start(): Promise<boolean> {
     const { fleet, env } = this.#settings
-    this.#loads.clear()
+    this.#loads?.close()
+    this.#loads = new LoadWatch(LONG_LOAD_MS, (key, _reason, file) => this.#onLongLoad(key, file))
+    this.#longLoads.clear()
     const child: SessionChild = new Child({
       entry: processEntry('cli/dev/session-process'),
       env: { ...process.env, ...env },
@@ -147,14 +150,17 @@ export class Session {
   }
 
   #onMessage(message: FromSession): void {
-    if (message.type === 'loading') this.#loads.note(message.file, message.isLoading)
-    else if (message.type === 'refused')
+    if (message.type === 'loading') {
+      if (message.over) this.#longLoads.delete(message.key)
+      this.#loads?.heard(message)
+    } else if (message.type === 'refused')
       this.#failure.reject(new SaltError('COMMAND_EXECUTION', message.message))
     else if (message.type === 'words') this.#settings.onWords()
     else if (message.type === 'failure' || message.type === 'note') this.#settings.onNote(message.text)
   }
 
-  #onLongLoad(file: string): void {
+  #onLongLoad(key: string, file: string): void {
+    this.#longLoads.add(key)
     this.#stuck.resolve()
     const shown = path.relative(this.#settings.fleet.folder, file)
     this.#settings.onNote(

@@ -11,8 +11,8 @@ interface LoadFailure {
 }
 
 export interface LoadReport {
-  /** Called before and after a file is loaded. */
-  onLoading(path: string, isLoading: boolean): void
+  /** Called before a file is loaded; returns the function to call afterwards. */
+  onLoading(path: string): () => void
   onFailure(failure: LoadFailure): void
 }
 
@@ -33,9 +33,9 @@ export async function orLastGood(
   load: (exports?: Namespace) => Promise<LoadedFile>,
 ): Promise<LoadedFile> {
   if (!report) return load()
-  report.onLoading(path, true)
+  const onLoaded = report.onLoading(path)
   const attempt = await load().catch((error: unknown) => ({ error }))
-  report.onLoading(path, false)
+  onLoaded()
   const error = failureOf(attempt)
   if (!('error' in attempt) && error === undefined) {
     versions.set(path, attempt.namespace)

@@ -39,10 +39,10 @@ export function watchedBy(
  */
 export class LoadWatch {
   readonly #ms: number
-  readonly #onBlocked: (key: string, reason: string) => void
+  readonly #onBlocked: (key: string, reason: string, path: string) => void
   readonly #loading = new Map<string, { readonly path: string; readonly timer: NodeJS.Timeout }>()
 
-  constructor(ms: number, onBlocked: (key: string, reason: string) => void) {
+  constructor(ms: number, onBlocked: (key: string, reason: string, path: string) => void) {
     this.#ms = ms
     this.#onBlocked = onBlocked
   }
@@ -51,7 +51,7 @@ export class LoadWatch {
     clearTimeout(this.#loading.get(key)?.timer)
     if (over) return void this.#loading.delete(key)
     const reason = `${path}: blocked its process for ${this.#ms / 1000} s while it was loaded; is there an endless loop at its top level?`
-    const timer = setTimeout(() => this.#onBlocked(key, reason), this.#ms + LOAD_GRACE_MS)
+    const timer = setTimeout(() => this.#onBlocked(key, reason, path), this.#ms + LOAD_GRACE_MS)
     this.#loading.set(key, { path, timer })
   }
 
