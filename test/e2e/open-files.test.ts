@@ -120,7 +120,7 @@ test.each<[string, number, number, Stranger]>([
       await ping()
       await Promise.all([ping(), ping(), ping(), ping()])
     }
-    expect(children()).toEqual(before)
+    expect(children(), cluster.master.output).toEqual(before)
     expect(refusals()).toHaveLength(2)
     for (const port of [ports.publish, ports.request])
       expect(cluster.master.output).toContain(
