@@ -33,7 +33,8 @@ export const install = fn(
   async ({ pkg, pkgs = [], registry, dry_run, silent, ...place }, context) => {
     const words = [
       ...['install', '--json'],
-      ...(silent ? ['--silent'] : []),
+      // npm's own --silent has kept the report back, too, since version 11.
+      ...(silent ? ['--loglevel=error'] : []),
       ...(registry ? [`--registry=${registry}`] : []),
       ...(dry_run ? ['--dry-run'] : []),
     ]

@@ -63,7 +63,8 @@ async function pack(version: string): Promise<Buffer> {
 test('installs, lists and removes a package below a folder', async () => {
   expect(await ask(npm.install, { pkg: 'shop@1.0.0', dir: app, silent: false })).toMatchObject({ added: 1 })
   expect(await ask(npm.list, { dir: app })).toMatchObject({ shop: { version: '1.0.0' } })
-  await ask(npm.install, { pkgs: ['shop'], dir: app, registry: addressOf(registry) })
+  const upgraded = await ask(npm.install, { pkgs: ['shop'], dir: app, registry: addressOf(registry) })
+  expect(upgraded).toMatchObject({ changed: 1, change: [{ to: { name: 'shop', version: '1.1.0' } }] })
   expect(await ask(npm.list, { pkg: 'shop', dir: app, depth: 0 })).toMatchObject({
     shop: { version: '1.1.0' },
   })
