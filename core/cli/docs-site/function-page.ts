@@ -1,4 +1,5 @@
 /** Pages of modules, runners and other extensions: their functions with parameters, examples and results. */
+import { createHash } from 'node:crypto'
 import type { Params } from '../../author/params.ts'
 import {
   functionHelp,
@@ -122,10 +123,12 @@ function table(head: readonly string[], rows: readonly (readonly Html[])[]): Htm
 </table>`
 }
 
-/** Return a name as that of a file: other characters than letters, digits, `_` and `-` as `~` and their code. */
+/** Return a name as that of a file: other characters than letters, digits, `_` and `-` as `~` and their code. A long one ends in a hash. */
 function fileName(name: string): string {
   const safe = name.replace(/[^\w-]/gu, (character) => `~${character.codePointAt(0)?.toString(16)}`)
-  return safe.slice(0, MAX_FILE_NAME)
+  return safe.length <= MAX_FILE_NAME
+    ? safe
+    : `${safe.slice(0, MAX_FILE_NAME)}~${createHash('sha256').update(name).digest('hex').slice(0, 16)}`
 }
 
 /** File systems allow 255 characters. */

@@ -6,6 +6,9 @@ import type { Place, RuleId } from './rules.ts'
 
 const IGNORED = /\/[/*] salt-ts-ignore ([a-z-]+)/
 
+/** By how much a brace changes the depth of the code after it. */
+const DEPTH_BY_BRACE: Readonly<Record<string, number>> = { '{': 1, '}': -1 }
+
 /** A doc comment, and where its text begins. */
 export interface DocComment {
   readonly at: number
@@ -59,12 +62,13 @@ export class SourceText {
 
   /** Return the first position of a pattern in code outside of braces; -1 if there is none. */
   topLevel(pattern: RegExp): number {
-    return this.matches(pattern).find(({ index }) => this.#depthAt(index) === 0)?.index ?? -1
-  }
-
-  #depthAt(at: number): number {
-    const before = this.code.slice(0, at)
-    return before.replace(/[^{]/g, '').length - before.replace(/[^}]/g, '').length
+    let depth = 0
+    let done = 0
+    for (const { index } of this.matches(pattern)) {
+      for (; done < index; done++) depth += DEPTH_BY_BRACE[this.code[done] as string] ?? 0
+      if (depth === 0) return index
+    }
+    return -1
   }
 
   /** Whether a comment in the line, or in the one before it, says that a rule is to be ignored there. */

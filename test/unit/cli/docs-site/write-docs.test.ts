@@ -139,6 +139,7 @@ test('whatever minions call their functions, pages stay in the folder and names 
     '/etc/evil.run',
     '<script>alert(1)</script>.run',
     `${'x'.repeat(250)}.run`,
+    `${'x'.repeat(251)}.run`,
     '__proto__.run',
     '\ud800.\udfff',
   ]

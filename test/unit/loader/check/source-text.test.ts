@@ -28,6 +28,12 @@ test('strings are read at their positions, and places are counted from 1', () =>
   expect(source.place(-1)).toEqual({ file: '/a.ts', line: 1, column: 1 })
 })
 
+test('the top level of a file is what is outside of braces', () => {
+  const source = new SourceText('/a.ts', "const f = () => { go() }\nconst text = '{'\ngo()\n{ go() }\n")
+  expect(source.place(source.topLevel(/\bgo\(/g)).line).toBe(3)
+  expect(source.topLevel(/\bstop\(/g)).toBe(-1)
+})
+
 test.each([
   ["salt '*' shop.sell 'two words' n=1", ['salt', '*', 'shop.sell', 'two words', 'n=1']],
   ['salt-call a.b "x \\"y\\"" \\$z | head', ['salt-call', 'a.b', 'x "y"', '$z']],
