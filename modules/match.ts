@@ -1,9 +1,10 @@
 /** Test whether a target matches this minion. */
-import { type Context, fn, p, SaltInvocationError } from 'salt-ts'
+import { type Context, fn, p, SaltInvocationError, type TargetExpression } from 'salt-ts'
 import { mergeDeep } from './_values/merge.ts'
 import { entriesOf, isMapping } from './_values/traverse.ts'
 
-const byId = { tgt: p.any(), minion_id: p.optional(p.string()) }
+const tgt = p.union(p.string(), p.array(p.string()))
+const byId = { tgt, minion_id: p.optional(p.string()) }
 const byPath = { tgt: p.string(), delimiter: p.default(p.string(), ':') }
 const tgt_type = p.default(p.string(), 'compound')
 const minion_id = p.optional(p.string())
@@ -190,7 +191,7 @@ async function matches(
   options: { delimiter?: string; minionId?: string } = {},
 ): Promise<boolean> {
   try {
-    return await context.match(tgt, type, options)
+    return await context.match(tgt as TargetExpression, type, options) // it refuses anything else with a sentence
   } catch (cause) {
     context.log.error(`match.${type}: ${cause instanceof Error ? cause.message : cause}`)
     return false

@@ -1,5 +1,5 @@
 /** Share values of functions with other minions: the master keeps them (Salt's mine). */
-import { type Context, fn, p, SaltInvocationError, untyped } from 'salt-ts'
+import { type Context, fn, p, SaltInvocationError, type TargetExpression, untyped } from 'salt-ts'
 import { entriesOf, isMapping } from './_values/traverse.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -79,7 +79,7 @@ export const send = fn(
  */
 export const get = fn(
   {
-    tgt: p.any(),
+    tgt: p.union(p.string(), p.array(p.string())),
     fun: p.any({ description: 'A name, names with commas, or a list of names.' }),
     tgt_type: p.default(p.string(), 'glob'),
     exclude_minion: p.default(p.described(p.boolean(), 'Leave out this minion.'), false),
@@ -213,7 +213,12 @@ async function localMine({ minion }: Context): Promise<Fields> {
   return fieldsIn((await minion.readData())[LOCAL])
 }
 
-async function getHere(tgt: unknown, fun: unknown, tgt_type: string, context: Context): Promise<unknown> {
+async function getHere(
+  tgt: TargetExpression,
+  fun: unknown,
+  tgt_type: string,
+  context: Context,
+): Promise<unknown> {
   if (!(await context.match(tgt, tgt_type))) return {}
   const names = typeof fun === 'string' ? [...new Set(fun.split(','))] : fun
   if (!Array.isArray(names)) throw new SaltInvocationError('fun must be a name, or a list of names.')

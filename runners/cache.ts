@@ -1,11 +1,12 @@
 /** The master's cache: data of minions, and values that users store. */
-import { CommandExecutionError, type Context, fn, p } from 'salt-ts'
+import { CommandExecutionError, type Context, fn, p, type TargetExpression } from 'salt-ts'
+import { tgt } from './_target.ts'
 
 const tgt_type = p.default(p.string(), 'glob')
-const all = { tgt: p.default(p.any(), '*'), tgt_type }
+const all = { tgt: p.default(tgt, '*'), tgt_type }
 /** Without a target, nothing is cleared. */
-const named = { tgt: p.optional(p.any()), tgt_type }
-type Target = { readonly tgt?: unknown; readonly tgt_type: string }
+const named = { tgt: p.optional(tgt), tgt_type }
+type Target = { readonly tgt?: TargetExpression | undefined; readonly tgt_type: string }
 
 const place = { bank: p.string({ minLength: 1 }), key: p.string({ minLength: 1 }) }
 /** In Salt, localfs keeps banks in a directory that may be given; salt-ts has one store. */
@@ -16,7 +17,7 @@ const cachedir = p.optional(p.described(p.string(), 'Has no effect: there is one
  *
  * @example salt-run cache.grains 'web*'
  */
-export const grains = fn({ tgt: p.any(), tgt_type }, (target, { master }) => cached(master, target, 'grains'))
+export const grains = fn({ tgt, tgt_type }, (target, { master }) => cached(master, target, 'grains'))
 
 /**
  * Return the cached pillar of minions: id → pillar.
@@ -124,6 +125,7 @@ export const flush = fn(
 )
 
 async function idsOf(master: Context['master'], { tgt, tgt_type }: Target): Promise<readonly string[]> {
+  if (tgt === undefined) throw new CommandExecutionError("Give a target: tgt='*' selects all minions.")
   return (await master.match(tgt, tgt_type)).minions
 }
 
@@ -141,14 +143,10 @@ async function clearMine(
   target: Target,
   names?: readonly string[],
 ): Promise<number> {
-  if (target.tgt === undefined) throw needsTarget()
   return master.mine.remove(await idsOf(master, target), names)
 }
 
-const needsTarget = () => new CommandExecutionError("Give a target: tgt='*' selects all minions.")
-
 async function clear(master: Context['master'], target: Target, what: readonly string[]): Promise<boolean> {
-  if (target.tgt === undefined) throw needsTarget()
   let cleared = false
   for (const id of await idsOf(master, target)) {
     const bank = `minions/${id}`

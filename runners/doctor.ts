@@ -1,5 +1,14 @@
 /** Explains why a function or plugin is available, or why not. */
-import { type Explanation, fn, type LoaderView, type MasterServices, p, SaltInvocationError } from 'salt-ts'
+import {
+  type Explanation,
+  fn,
+  type LoaderView,
+  type MasterServices,
+  p,
+  SaltInvocationError,
+  type TargetExpression,
+} from 'salt-ts'
+import { tgt } from './_target.ts'
 
 /**
  * Show where a function comes from: which file provides it on which minions, what is wrong with that file, and why other
@@ -12,7 +21,7 @@ import { type Explanation, fn, type LoaderView, type MasterServices, p, SaltInvo
 export const module = fn(
   {
     name: p.string({ description: 'A function, a module or a plugin.' }),
-    tgt: p.default(p.any({ description: 'Minions to ask.' }), '*'),
+    tgt: p.default(p.described(tgt, 'Minions to ask.'), '*'),
     tgt_type: p.default(p.string(), 'glob'),
     kind: p.default(p.string({ description: 'modules, runners, outputters, grains, …' }), 'modules'),
     timeout: p.optional(p.number({ minimum: 0 })),
@@ -28,7 +37,7 @@ async function askHere(loader: LoaderView, name: string, kind: string): Promise<
 }
 
 interface Target {
-  readonly tgt: unknown
+  readonly tgt: TargetExpression
   readonly tgt_type: string
   readonly timeout: number | undefined
 }

@@ -3,18 +3,26 @@
 import { rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { CommandExecutionError, type Context, fn, p, SaltInvocationError } from 'salt-ts'
+import {
+  CommandExecutionError,
+  type Context,
+  fn,
+  p,
+  SaltInvocationError,
+  type TargetExpression,
+} from 'salt-ts'
 import { acceptByFingers, meaning } from './_manage/accept.ts'
 import { connected } from './_manage/connected.ts'
+import { tgt } from './_target.ts'
 
 const target = {
-  tgt: p.default(p.any(), '*'),
+  tgt: p.default(tgt, '*'),
   tgt_type: p.default(p.string(), 'glob'),
   timeout: p.optional(p.number({ minimum: 0 })),
   gather_job_timeout: p.optional(p.number({ minimum: 0 })),
 }
 type Target = {
-  tgt: unknown
+  tgt: TargetExpression
   tgt_type: string
   timeout: number | undefined
   gather_job_timeout: number | undefined

@@ -1,5 +1,6 @@
 /** The minions that a target selects, by the facts in the master's cache. The minions are not contacted. */
 import { fn, p } from 'salt-ts'
+import { tgt } from './_target.ts'
 
 const delimiter = p.default(p.string(), ':')
 
@@ -10,6 +11,6 @@ const delimiter = p.default(p.string(), ':')
  * @example salt-run match.target 'G@os:Debian and not web*' compound
  */
 export const target = fn(
-  { tgt: p.any(), tgt_type: p.default(p.string(), 'compound'), delimiter },
+  { tgt, tgt_type: p.default(p.string(), 'compound'), delimiter },
   ({ tgt, tgt_type, delimiter }, { master }) => master.match(tgt, tgt_type, { delimiter }),
 )

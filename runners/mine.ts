@@ -1,5 +1,6 @@
 /** Read what minions share with each other (Salt's mine), and let them update it. */
 import { fn, p } from 'salt-ts'
+import { tgt } from './_target.ts'
 
 const tgt_type = p.default(p.string(), 'glob')
 
@@ -10,7 +11,7 @@ const tgt_type = p.default(p.string(), 'glob')
  * @example salt-run mine.get '*' test.ping
  */
 export const get = fn(
-  { tgt: p.any(), fun: p.any({ description: 'A name, names with commas, or a list of names.' }), tgt_type },
+  { tgt, fun: p.any({ description: 'A name, names with commas, or a list of names.' }), tgt_type },
   async ({ tgt, fun, tgt_type }, { master }) =>
     master.mine.get((await master.match(tgt, tgt_type)).minions, fun),
 )
@@ -20,7 +21,7 @@ export const get = fn(
  *
  * @example salt-run mine.list '*'
  */
-export const list = fn({ tgt: p.default(p.any(), '*'), tgt_type }, async ({ tgt, tgt_type }, { master }) => {
+export const list = fn({ tgt: p.default(tgt, '*'), tgt_type }, async ({ tgt, tgt_type }, { master }) => {
   const entries = await master.mine.entries((await master.match(tgt, tgt_type)).minions)
   const times = Object.entries(entries).map(([id, values]) => [
     id,
@@ -36,7 +37,7 @@ export const list = fn({ tgt: p.default(p.any(), '*'), tgt_type }, async ({ tgt,
  */
 export const update = fn(
   {
-    tgt: p.any(),
+    tgt,
     tgt_type,
     clear: p.default(p.boolean(), false),
     mine_functions: p.optional(p.any()),

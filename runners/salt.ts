@@ -1,5 +1,6 @@
 /** Execution functions, on the master's host or on minions. */
 import { fn, p, untyped } from 'salt-ts'
+import { tgt } from './_target.ts'
 
 /**
  * Run an execution function on the master's host, with its grains. Functions that need a minion are refused.
@@ -21,7 +22,7 @@ export const cmd = fn(
  */
 export const execute = fn(
   {
-    tgt: p.any(),
+    tgt,
     fun: p.string(),
     arg: p.default(p.any(), []),
     timeout: p.optional(p.number({ minimum: 0 })),

@@ -1,9 +1,10 @@
 /** Groups minions by what they return, and shows how the groups differ. */
-import { type Context, fn, jsonText, p, SaltInvocationError, untyped } from 'salt-ts'
+import { type Context, fn, jsonText, p, SaltInvocationError, type TargetExpression, untyped } from 'salt-ts'
 import { unifiedDiff } from './_survey/diff.ts'
+import { tgt } from './_target.ts'
 
 const params = {
-  tgt: p.any(),
+  tgt,
   fun: p.string(),
   args: p.rest(p.any()),
   tgt_type: p.default(p.string(), 'compound'),
@@ -11,7 +12,7 @@ const params = {
   kwargs: p.keywords(p.any()),
 }
 interface Survey {
-  readonly tgt: unknown
+  readonly tgt: TargetExpression
   readonly fun: string
   readonly args: readonly unknown[]
   readonly tgt_type: string

@@ -4,6 +4,7 @@
  */
 
 import { untyped } from '../author/calls.ts'
+import type { TargetExpression } from '../author/context.ts'
 import { SaltError } from '../base/errors.ts'
 import { hasReturned, type MinionResult, type PublishRequest, type Run } from '../client/local/contract.ts'
 import { LocalClient } from '../client/local/local-client.ts'
@@ -148,7 +149,7 @@ function requestOf(chunk: LocalChunk, { context }: ApiCall): PublishRequest {
 }
 
 /** Split the text of a list target; other targets stay as they are. */
-function targetOf({ tgt, tgt_type }: LocalChunk): unknown {
+function targetOf({ tgt, tgt_type }: LocalChunk): TargetExpression {
   const isTextList = tgt_type === 'list' && typeof tgt === 'string'
   return isTextList ? tgt.split(',').map((id) => id.trim()) : tgt
 }

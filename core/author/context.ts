@@ -148,10 +148,32 @@ export interface StoredReturn {
   readonly [extra: string]: unknown
 }
 
+/** Who a job is for: an expression such as `web*`, or a list of ids or of the words of a compound expression. */
+export type TargetExpression = string | readonly string[]
+
+/** A target type by Salt's name; one's own matchers have others. */
+export type TargetType =
+  | 'glob'
+  | 'pcre'
+  | 'list'
+  | 'grain'
+  | 'grain_pcre'
+  | 'pillar'
+  | 'pillar_pcre'
+  | 'pillar_exact'
+  | 'data'
+  | 'nodegroup'
+  | 'range'
+  | 'ipcidr'
+  | 'compound'
+  | (string & {})
+
 /** A job of a runner, beside its functions and their arguments. */
 export interface RunRequest {
-  readonly tgt: unknown
-  readonly tgtType?: string
+  /** Read as `tgtType` says. */
+  readonly tgt: TargetExpression
+  /** Default: `glob`. */
+  readonly tgtType?: TargetType | undefined
   readonly timeout?: number | undefined
   readonly gatherJobTimeout?: number | undefined
   /** Returners, comma separated. */
@@ -218,7 +240,11 @@ export interface MasterServices {
   /** Report progress to the client of this runner, and on the event bus (`salt/run/<jid>/progress`). */
   progress(data: Readonly<Record<string, unknown>>): Promise<void>
   /** Evaluate a target by the facts the master has, without querying minions. `type` is a target type by Salt's name. */
-  match(tgt: unknown, type?: string, options?: { readonly delimiter?: string | undefined }): Promise<Matched>
+  match(
+    tgt: TargetExpression,
+    type?: TargetType,
+    options?: { readonly delimiter?: string | undefined },
+  ): Promise<Matched>
   /** Run an execution function on this host. */
   call(fun: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>): Promise<unknown>
   /** List the runners and wheel functions that run now, except this one. */
@@ -350,8 +376,8 @@ export interface Context {
    * minion.
    */
   match(
-    tgt: unknown,
-    type: string,
+    tgt: TargetExpression,
+    type: TargetType,
     options?: { readonly delimiter?: string; readonly minionId?: string },
   ): Promise<boolean>
   readonly loader: LoaderView

@@ -23,6 +23,8 @@ export type {
   MinionServices,
   StoredJob,
   StoredReturn,
+  TargetExpression,
+  TargetType,
   Unreturned,
 } from './context.ts'
 export { type EngineEvents, type EngineFacts, type EnginePlugin, engine } from './engine.ts'

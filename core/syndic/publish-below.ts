@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { untyped } from '../author/calls.ts'
-import type { Log } from '../author/context.ts'
+import type { Log, TargetExpression } from '../author/context.ts'
 import { SaltError } from '../base/errors.ts'
 import { isRecord } from '../base/record.ts'
 import type { ReceivedPublication } from '../channel/subscription.ts'
@@ -51,7 +51,7 @@ function requestOf({ job, words }: ReceivedPublication): PublishRequest {
       fun: typeof fun === 'string' ? untyped(fun) : fun.map(untyped),
       arg,
       words,
-      tgt,
+      tgt: tgt as TargetExpression, // whatever it is, it is published as it came
       tgtType: tgt_type,
       ret,
       delimiter,

@@ -85,6 +85,12 @@ export async function mistakes(fun: string): Promise<void> {
   await client.cmd({ tgt, fun: ['test.ping', 'test.pign'] })
   // @ts-expect-error no parameter is a date
   await client.cmd({ tgt, fun: ['weather.forecast', 'test.ping'], arg: [[new Date()], []] })
+  // @ts-expect-error a target is text, or a list of texts
+  await client.cmd({ tgt: 7, fun: 'test.ping' })
+  // @ts-expect-error a target type is a name
+  await client.cmd({ tgt: ['web1'], tgtType: ['list'], fun: 'test.ping' })
+  // @ts-expect-error a target is text, or a list of texts
+  master.run({ tgt: { id: 'web1' }, fun: 'test.ping' })
   // @ts-expect-error no such function
   master.run({ tgt, fun: 'test.pign' })
   // @ts-expect-error no such parameter

@@ -1,5 +1,6 @@
 /** Turns the words and flags of `salt` into the job to publish. */
 import { untyped } from '../../author/calls.ts'
+import type { TargetExpression } from '../../author/context.ts'
 import type { PublishRequest } from '../../client/index.ts'
 import { typedWords } from '../../loader/calls/typed.ts'
 import { parseInput, splitWords } from '../../loader/calls/words.ts'
@@ -61,7 +62,7 @@ const incomplete = (message: string) => new UsageError(message, { incomplete: tr
 export function targetOf(
   target: string,
   flags: JobFlags,
-): { tgt: unknown; tgtType: string; delimiter?: string } {
+): { tgt: TargetExpression; tgtType: string; delimiter?: string } {
   const given = (Object.keys(TARGET_TYPES) as (keyof typeof TARGET_TYPES)[]).filter((name) => flags[name])
   if (given.length > 1) throw new UsageError(`--${given[0]} and --${given[1]} cannot be given together.`)
   const own = flags['tgt-type']

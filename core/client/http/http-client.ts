@@ -1,5 +1,6 @@
 /** A client of salt-api for browsers and other programs. It uses `fetch` and nothing of Node. */
 import type { JobArguments, JobFunctions, JobReturn } from '../../author/calls.ts'
+import type { TargetExpression, TargetType } from '../../author/context.ts'
 import { chunksOf, serverSentData } from './server-sent-events.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -33,10 +34,10 @@ interface AnyRequest extends HttpJobSettings {
 }
 
 interface HttpJobSettings {
-  /** A target, as `tgtType` says; a list for `list`. */
-  readonly tgt: string | readonly string[]
+  /** Read as `tgtType` says. */
+  readonly tgt: TargetExpression
   /** Default: `glob`. */
-  readonly tgtType?: string
+  readonly tgtType?: TargetType | undefined
   /** Seconds after which the master asks minions that have not returned whether they still run the job. */
   readonly timeout?: number
   /** Seconds in which minions that are away still get the job. */
