@@ -1,5 +1,3 @@
-import { createRequire } from 'node:module'
-import type { Logger as Pino } from 'pino'
 import type { Log } from '../author/context.ts'
 import type { Origin } from './component.ts'
 import { FloodFilter, repeatedLine } from './flood-filter.ts'
@@ -27,36 +25,32 @@ export interface Logger extends Log {
   close(): Promise<void>
 }
 
-/** Open the log of a program. Nothing is loaded or opened before the first record that is written. */
+/** Open the log of a program. No file is opened before the first record that is written. */
 export function createLogger(settings: LoggerSettings): Logger {
   let { handlers, granular, thresholdOf } = open(settings)
   /** Number of calls of `reopen`. Loggers cache their threshold until it changes. */
   let opened = 0
   const floods = settings.limitsFloods ? new FloodFilter() : undefined
-  let pino: Pino | undefined
-
-  const deliver = (line: string): void => {
-    const record = toRecord(JSON.parse(line))
-    for (const handler of handlers) {
-      if (record.level >= (granular(record.name) ?? handler.level)) handler.write(record)
-    }
-  }
-  // Daemons load pino early, since it could not be loaded later without free file descriptors.
-  const prepare = () => {
-    pino ??= openPino(deliver)
-  }
-  if (settings.limitsFloods) setImmediate(prepare).unref()
   const logger = (name: string, origin: Origin | undefined): Logger => {
     let known = { opened, threshold: thresholdOf(name) }
     const threshold = (): number => {
       if (known.opened !== opened) known = { opened, threshold: thresholdOf(name) }
       return known.threshold
     }
-    let own: Pino<RecordLevel> | undefined
-    const write = (level: RecordLevel, message: string, facts?: object) => {
-      pino ??= openPino(deliver)
-      own ??= pino.child({ name, ...origin }) as unknown as Pino<RecordLevel>
-      own[level]({ facts: sanitize(asFacts(facts)) }, sanitizeText(message))
+    const write = (level: RecordLevel, text: string, given?: object) => {
+      const number = recordLevels[level]
+      const message = sanitizeText(text)
+      const facts = sanitize(asFacts(given)) as LogRecord['facts']
+      const record = {
+        time: new Date(),
+        level: number,
+        levelName: level.toUpperCase(),
+        name,
+        message,
+        facts,
+        ...origin,
+      }
+      for (const handler of handlers) if (number >= (granular(name) ?? handler.level)) handler.write(record)
     }
     const at =
       (level: RecordLevel): Write =>
@@ -108,28 +102,4 @@ function open(settings: LoggerSettings) {
 /** Accept an error in place of facts. */
 function asFacts(facts: object = {}): object {
   return facts instanceof Error ? { error: facts } : facts
-}
-
-/** Load pino, which serializes records. Called at the first record, since short commands usually have none. */
-function openPino(write: (line: string) => void): Pino {
-  const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino')
-  return pino(
-    { customLevels: recordLevels, useOnlyCustomLevels: true, level: 'garbage', base: undefined },
-    { write },
-  ) as unknown as Pino
-}
-
-const levelNames = new Map(Object.entries(recordLevels).map(([name, number]) => [number, name.toUpperCase()]))
-
-interface PinoLine extends Partial<Origin> {
-  readonly level: number
-  readonly time: number
-  readonly name: string
-  readonly msg?: string
-  readonly facts: Readonly<Record<string, unknown>>
-}
-
-function toRecord({ time, name, level, msg = '', facts, ...origin }: PinoLine): LogRecord {
-  const levelName = levelNames.get(level) ?? ''
-  return { time: new Date(time), level, levelName, name, message: msg, facts, ...origin }
 }

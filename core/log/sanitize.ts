@@ -5,7 +5,7 @@ const MAX_DEPTH = 6
 const MAX_ENTRIES = 100
 const MAX_TEXT = 10_000
 
-/** Copy a value for JSON: bounded, without cycles, with the values of secret fields masked. */
+/** Copy a value for a log record: bounded, without cycles, with the values of secret fields masked. */
 export function sanitize(value: unknown, depth = 0): unknown {
   if (typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function')
     return String(value)
@@ -18,9 +18,11 @@ export function sanitize(value: unknown, depth = 0): unknown {
   if (Array.isArray(value) || value instanceof Set) {
     return [...value].slice(0, MAX_ENTRIES).map((item) => sanitize(item, depth + 1))
   }
-  const entries = value instanceof Map ? [...value] : Object.entries(value)
+  const entries = (value instanceof Map ? [...value] : Object.entries(value)).slice(0, MAX_ENTRIES)
   return Object.fromEntries(
-    entries.slice(0, MAX_ENTRIES).map(([name, inner]) => [String(name), field(name, inner, depth)]),
+    entries
+      .filter(([, inner]) => inner !== undefined)
+      .map(([name, inner]) => [String(name), field(name, inner, depth)]),
   )
 }
 
