@@ -1,7 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CommandExecutionError, type Context } from 'salt-ts'
-import { Document, isMap, parseDocument, type Tags } from 'yaml'
+import type { Document, Tags } from 'yaml'
 import { replaceFile } from '#internal'
 import { takeLock } from '../_lock/lock-file.ts'
 
@@ -62,6 +62,7 @@ export async function readYamlFile(path: string, what: string): Promise<Record<s
 }
 
 async function readDocument(path: string, what: string): Promise<Document> {
+  const { Document, isMap, parseDocument } = await import('yaml') // takes longer than all else here, which each minion loads
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return ''
     throw new CommandExecutionError(`Unable to read existing ${what}: ${path}: ${cause.code}`)

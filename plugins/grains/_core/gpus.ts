@@ -34,8 +34,8 @@ export default source
 
 async function pciDevices(host: Host): Promise<PciDevice[]> {
   return Promise.all(
-    (await host.names(DEVICES)).map(async (slot) => {
-      const read = async (fact: string) => (await host.line(`${DEVICES}/${slot}/${fact}`))?.slice(2) ?? ''
+    host.names(DEVICES).map(async (slot) => {
+      const read = async (fact: string) => host.line(`${DEVICES}/${slot}/${fact}`)?.slice(2) ?? ''
       const [kind, vendor, device] = await Promise.all(['class', 'vendor', 'device'].map(read))
       return { class: kind!, vendor: vendor!, device: device! }
     }),
@@ -44,7 +44,7 @@ async function pciDevices(host: Host): Promise<PciDevice[]> {
 
 async function pciNames(host: Host): Promise<string> {
   for (const path of NAMES) {
-    const text = await host.text(path)
+    const text = host.text(path)
     if (text !== undefined) return text
   }
   return ''

@@ -18,9 +18,9 @@ const FIRMWARE: readonly (readonly [grain: string, file: string])[] = [
 const hardware: Source = (host) => ({
   processors: async () => ({
     cpuarch: os.machine(),
-    ...processors((await host.text('/proc/cpuinfo')) ?? ''),
+    ...processors(host.text('/proc/cpuinfo') ?? ''),
   }),
-  memory: async () => memory((await host.text('/proc/meminfo')) ?? ''),
+  memory: async () => memory(host.text('/proc/meminfo') ?? ''),
   'the device tree': () => deviceTree(host),
   'the firmware': () => firmware(host),
   EFI: () => efi(host),
@@ -70,13 +70,14 @@ async function deviceTree(host: Host): Promise<Record<string, unknown>> {
 async function efi(host: Host): Promise<Record<string, boolean>> {
   const found = await Promise.all(
     ['/sys/firmware/efi/efivars', '/sys/firmware/efi/vars'].map(async (folder) => ({
-      exists: await host.exists(folder),
-      variables: (await host.names(folder))
+      exists: host.exists(folder),
+      variables: host
+        .names(folder)
         .filter((name) => name.startsWith('SecureBoot-'))
         .map((name) => `${folder}/${name}${folder.endsWith('/vars') ? '/data' : ''}`),
     })),
   )
   const used = found.find(({ exists }) => exists)
-  const state = used?.variables.length === 1 ? await host.bytes(used.variables[0]!) : undefined
+  const state = used?.variables.length === 1 ? host.bytes(used.variables[0]!) : undefined
   return { efi: used !== undefined, 'efi-secure-boot': state?.at(-1) === 1 }
 }

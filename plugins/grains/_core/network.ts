@@ -54,8 +54,7 @@ async function nameGrains(host: Host): Promise<Record<string, unknown>> {
 
 /** Return what `nss-myhostname` answers for the name of this host: all its addresses. Without that plugin, nothing is found. */
 async function ownAddresses(host: Host): Promise<{ ipv4: string[]; ipv6: string[] }> {
-  if (!/^hosts:.*\bmyhostname\b/m.test((await host.text('/etc/nsswitch.conf')) ?? ''))
-    return { ipv4: [], ipv6: [] }
+  if (!/^hosts:.*\bmyhostname\b/m.test(host.text('/etc/nsswitch.conf') ?? '')) return { ipv4: [], ipv6: [] }
   const all = await interfaces(host)
   const others = (addresses: readonly string[]) => addresses.filter((address) => !isLoopback(address))
   const ipv4 = others(all.flatMap((one) => one.ipv4))

@@ -21,7 +21,7 @@ const source: Source = (host) => ({
     nodename: os.hostname(),
     ps: 'ps -efHww',
   }),
-  'kernel parameters': async () => ({ kernelparams: kernelParameters(await host.text('/proc/cmdline')) }),
+  'kernel parameters': async () => ({ kernelparams: kernelParameters(host.text('/proc/cmdline')) }),
   'the distribution': async () => {
     const found = distribution(await readReleaseFiles(host))
     return { ...found, osarch: await packageArchitecture(host, found.os_family) }
@@ -47,14 +47,14 @@ export function kernelParameters(line: string | undefined): [string, string | nu
 // The package manager's name of the architecture: dpkg has amd64 where rpm and the kernel have x86_64.
 async function packageArchitecture(host: Host, family: unknown): Promise<string> {
   if (family !== 'Debian') return os.machine()
-  const first = (await host.line('/var/lib/dpkg/arch'))?.split('\n')[0]
+  const first = host.line('/var/lib/dpkg/arch')?.split('\n')[0]
   return first ?? DEBIAN_ARCH[process.arch] ?? process.arch
 }
 
 // The kernel knows what selinuxenabled and getenforce print. Without these programs, Salt has no such grain.
 async function selinux(host: Host): Promise<Record<string, unknown> | undefined> {
   if ((await host.program('selinuxenabled')) === undefined) return undefined
-  const state = await host.line('/sys/fs/selinux/enforce')
+  const state = host.line('/sys/fs/selinux/enforce')
   const enabled = state !== undefined
   if ((await host.program('getenforce')) === undefined) return { enabled }
   return { enabled, enforced: enabled ? (state === '1' ? 'Enforcing' : 'Permissive') : 'Disabled' }

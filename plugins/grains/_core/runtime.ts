@@ -38,7 +38,7 @@ export default source
 
 /** Return the id of the machine, from the first of its files that exists, even if that is empty. */
 async function machineId(host: Host): Promise<string | undefined> {
-  const id = (await host.text('/etc/machine-id')) ?? (await host.text('/var/lib/dbus/machine-id'))
+  const id = host.text('/etc/machine-id') ?? host.text('/var/lib/dbus/machine-id')
   return id?.trim()
 }
 
@@ -48,7 +48,7 @@ async function machineId(host: Host): Promise<string | undefined> {
  */
 async function python(host: Host): Promise<Record<string, unknown>> {
   const pythonexecutable = '/usr/bin/python3'
-  return (await host.target(pythonexecutable)) === undefined ? {} : { pythonexecutable }
+  return host.target(pythonexecutable) === undefined ? {} : { pythonexecutable }
 }
 
 /** Return a fixed number for the minion: the last 31 bits of the hash of its id. */
@@ -93,7 +93,11 @@ async function ownPackage(folder: string): Promise<{ version: string; folder: st
 
 async function user(host: Host): Promise<Record<string, unknown>> {
   const { uid, gid, username } = accountOf()
-  const groups = (await host.text('/etc/group'))?.split('\n').map((line) => line.split(':')) ?? []
+  const groups =
+    host
+      .text('/etc/group')
+      ?.split('\n')
+      .map((line) => line.split(':')) ?? []
   return { uid, gid, username, groupname: groups.find(([, , id]) => id === String(gid))?.[0] ?? '' }
 }
 

@@ -7,7 +7,7 @@ const storage: Source = (host, { opts }) => {
   const isOn = (name: string) => !(Array.isArray(opts.disable_grains) && opts.disable_grains.includes(name))
   return {
     ...(isOn('disks') && { disks: () => disks(host) }),
-    ...(isOn('mdadm') && { RAIDs: async () => ({ mdadm: raids(await host.text('/proc/mdstat')) }) }),
+    ...(isOn('mdadm') && { RAIDs: async () => ({ mdadm: raids(host.text('/proc/mdstat')) }) }),
     ...(isOn('lvm') && { LVM: async (signal) => ({ lvm: await volumeGroups(host, signal) }) }),
     ...(isOn('zfs') && { ZFS: (signal) => zfs(host, signal) }),
     ...(opts.iscsi_grains === true && { iSCSI: async () => ({ iscsi_iqn: await initiators(host) }) }),
@@ -20,14 +20,14 @@ const storage: Source = (host, { opts }) => {
 export default storage
 
 async function disks(host: Host): Promise<Record<string, string[]>> {
-  const names = await host.names('/sys/block')
+  const names = host.names('/sys/block')
   const kinds = await Promise.all(names.map((name) => kindOfDisk(host, name)))
   const of = (kind: string) => names.filter((_, index) => kinds[index] === kind)
   return { disks: of('1'), ssds: of('0') }
 }
 
 async function kindOfDisk(host: Host, name: string): Promise<string | undefined> {
-  const isVirtual = (await host.link(`/sys/block/${name}`)).startsWith('../devices/virtual/')
+  const isVirtual = host.link(`/sys/block/${name}`).startsWith('../devices/virtual/')
   return isVirtual ? undefined : host.line(`/sys/block/${name}/queue/rotational`)
 }
 
@@ -54,7 +54,7 @@ async function volumeGroups(host: Host, signal: AbortSignal): Promise<Record<str
 
 async function zfs(host: Host, signal: AbortSignal): Promise<Record<string, unknown>> {
   const zfs_feature_flags = await hasFeatureFlags(host)
-  const isThere = (await host.exists('/sys/module/zfs')) || (await host.program('zfs-fuse')) !== undefined
+  const isThere = host.exists('/sys/module/zfs') || (await host.program('zfs-fuse')) !== undefined
   const zpool = isThere ? await host.program('zpool') : undefined
   if (zpool === undefined) return { zfs_support: false, zfs_feature_flags }
   const list = await host.run([zpool, 'list', '-H', '-o', 'name,size'], signal)
@@ -85,18 +85,18 @@ async function hasFeatureFlags(host: Host): Promise<boolean> {
 }
 
 async function initiators(host: Host): Promise<string[]> {
-  return valuesAfter('InitiatorName=', await host.text('/etc/iscsi/initiatorname.iscsi'))
+  return valuesAfter('InitiatorName=', host.text('/etc/iscsi/initiatorname.iscsi'))
 }
 
 /** Return the names of the ports, without `0x`. */
 async function ports(host: Host): Promise<string[]> {
-  const hosts = await host.names('/sys/class/fc_host')
+  const hosts = host.names('/sys/class/fc_host')
   const names = await Promise.all(hosts.map((name) => host.line(`/sys/class/fc_host/${name}/port_name`)))
   return names.flatMap((name) => (name === undefined ? [] : [name.slice(2)]))
 }
 
 async function nvmeNames(host: Host): Promise<string[]> {
-  return valuesAfter('nqn.', await host.text('/etc/nvme/hostnqn')).map((name) => `nqn.${name}`)
+  return valuesAfter('nqn.', host.text('/etc/nvme/hostnqn')).map((name) => `nqn.${name}`)
 }
 
 const valuesAfter = (prefix: string, text = ''): string[] =>

@@ -106,11 +106,11 @@ async function readTraces(host: Host): Promise<Traces> {
 }
 
 async function containerMarker(host: Host): Promise<string> {
-  const named = await host.line('/run/systemd/container')
+  const named = host.line('/run/systemd/container')
   if (named) return named
-  if (await host.exists('/run/.containerenv')) return 'podman'
-  if (await host.exists('/.dockerenv')) return 'docker'
-  const environ = (await host.text('/proc/1/environ'))?.split('\0') ?? []
+  if (host.exists('/run/.containerenv')) return 'podman'
+  if (host.exists('/.dockerenv')) return 'docker'
+  const environ = host.text('/proc/1/environ')?.split('\0') ?? []
   return environ.find((pair) => pair.startsWith('container='))?.slice('container='.length) ?? ''
 }
 

@@ -20,10 +20,16 @@ const SEARCH_MS = 5_000
  * out, as are undefined values.
  */
 export async function gather(log: Log, searches: Searches, milliseconds = SEARCH_MS): Promise<Grains> {
+  const stop = new AbortController()
+  const late = new Promise<never>((_, reject) => {
+    stop.signal.addEventListener('abort', () => reject(stop.signal.reason))
+  })
+  const tooSlow = () => stop.abort(new Error(`they were not found within ${milliseconds / 1000} s`))
+  const timer = setTimeout(tooSlow, milliseconds)
   const found = await Promise.all(
     Object.entries(searches).map(async ([subject, search]) => {
       try {
-        return await inTime(search, milliseconds)
+        return await Promise.race([search(stop.signal), late])
       } catch (cause) {
         const reason = cause instanceof Error ? cause.message.trim() : String(cause)
         log.error(`The grains about ${subject} are missing: ${reason}`)
@@ -31,20 +37,7 @@ export async function gather(log: Log, searches: Searches, milliseconds = SEARCH
       }
     }),
   )
+  clearTimeout(timer)
   const pairs = found.flatMap((grains) => Object.entries(grains))
   return Object.fromEntries(pairs.filter(([, value]) => value !== undefined))
-}
-
-async function inTime(search: Search, milliseconds: number): Promise<Grains> {
-  const stop = new AbortController()
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(new Error(`they were not found within ${milliseconds / 1000} s`))
-      stop.abort()
-    }, milliseconds)
-    Promise.resolve()
-      .then(() => search(stop.signal))
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer))
-  })
 }

@@ -1,10 +1,15 @@
-import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises'
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 
 /** Folders of programs beside those in PATH: a daemon may have a short one. */
 const USUAL_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
-/** The files and programs that grains are read from. Tests give a folder that has those of another system. */
+/**
+ * The files and programs that grains are read from. Tests give a folder that has those of another system. Small files of this host are
+ * read synchronously: there are some 200, and each asynchronous call takes longer than the file. Programs may be on a file system of
+ * the network, which may hang.
+ */
 export class Host {
   readonly #root: string
   #folders: Promise<string[]> | undefined
@@ -19,40 +24,37 @@ export class Host {
   }
 
   /** Return the text of a file; undefined if it is missing or may not be read. */
-  async text(path: string): Promise<string | undefined> {
-    return readFile(this.at(path), 'utf8').catch(() => undefined)
+  text(path: string): string | undefined {
+    return attempt(() => readFileSync(this.at(path), 'utf8'))
   }
 
   /** Return the bytes of a file; none if it is missing or may not be read. */
-  async bytes(path: string): Promise<Buffer> {
-    return readFile(this.at(path)).catch(() => Buffer.alloc(0))
+  bytes(path: string): Buffer {
+    return attempt(() => readFileSync(this.at(path))) ?? Buffer.alloc(0)
   }
 
   /** Return the text of a file without surrounding white space; undefined if there is none. */
-  async line(path: string): Promise<string | undefined> {
-    return (await this.text(path))?.replaceAll('\0', '').trim() || undefined
+  line(path: string): string | undefined {
+    return this.text(path)?.replaceAll('\0', '').trim() || undefined
   }
 
   /** Return the sorted names in a folder; none if it does not exist. */
-  async names(folder: string): Promise<string[]> {
-    return (await readdir(this.at(folder)).catch(() => [])).sort()
+  names(folder: string): string[] {
+    return attempt(() => readdirSync(this.at(folder)).sort()) ?? []
   }
 
-  async exists(path: string): Promise<boolean> {
-    return stat(this.at(path)).then(
-      () => true,
-      () => false,
-    )
+  exists(path: string): boolean {
+    return existsSync(this.at(path))
   }
 
   /** Return what a symbolic link holds; nothing if there is none. */
-  async link(path: string): Promise<string> {
-    return readlink(this.at(path)).catch(() => '')
+  link(path: string): string {
+    return attempt(() => readlinkSync(this.at(path))) ?? ''
   }
 
   /** Return the name of the file that a path leads to in the end. */
-  async target(path: string): Promise<string | undefined> {
-    return realpath(this.at(path)).catch(() => undefined)
+  target(path: string): string | undefined {
+    return attempt(() => realpathSync.native(this.at(path)))
   }
 
   /** Return the path of an executable program in PATH or in the usual folders. */
@@ -82,5 +84,14 @@ export class Host {
         error ? reject(error) : resolve(stdout),
       )
     })
+  }
+}
+
+/** Return what a function reads; undefined if it throws, since what may not be read is not there. */
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
   }
 }

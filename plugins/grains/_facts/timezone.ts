@@ -4,15 +4,15 @@ import type { Host } from './host.ts'
 export async function timeZone(host: Host): Promise<{ name: string; abbreviation: string }> {
   const name = process.env.TZ?.replace(/^:/, '') || (await localZone(host))
   const path = process.env.TZ ? `/usr/share/zoneinfo/${name}` : '/etc/localtime'
-  const data = (await host.bytes(path)).toString('latin1')
+  const data = host.bytes(path).toString('latin1')
   // The last line of a zone file is the rule for future years, as a POSIX TZ string.
   const rule = data.startsWith('TZif') ? data.trimEnd().slice(data.trimEnd().lastIndexOf('\n') + 1) : 'UTC0'
   return { name, abbreviation: abbreviationIn(rule, new Date().getTimezoneOffset()) }
 }
 
 async function localZone(host: Host): Promise<string> {
-  const link = await host.link('/etc/localtime')
-  return /zoneinfo\/(?:posix\/|right\/)?(.+)$/.exec(link)?.[1] ?? (await host.line('/etc/timezone')) ?? 'UTC'
+  const link = host.link('/etc/localtime')
+  return /zoneinfo\/(?:posix\/|right\/)?(.+)$/.exec(link)?.[1] ?? host.line('/etc/timezone') ?? 'UTC'
 }
 
 /** Return the abbreviation that a POSIX rule such as `CET-1CEST,M3.5.0,M10.5.0/3` has for an offset in minutes west of Greenwich. */

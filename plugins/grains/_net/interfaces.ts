@@ -12,7 +12,7 @@ export interface Interface {
 /** Return all network interfaces in the kernel's order, including those without an address. */
 export async function interfaces(host: Host): Promise<Interface[]> {
   const addresses = addressesByName()
-  const names = new Set([...(await host.names('/sys/class/net')), ...addresses.keys()])
+  const names = new Set([...host.names('/sys/class/net'), ...addresses.keys()])
   const found = await Promise.all([...names].map((name) => describe(host, name, addresses.get(name) ?? [])))
   return found.sort((a, b) => a.index - b.index).map(({ index: _, ...rest }) => rest)
 }

@@ -12,7 +12,7 @@ interface HostsEntry {
 }
 
 export async function readHosts(host: Host): Promise<HostsEntry[]> {
-  return parseHosts((await host.text('/etc/hosts')) ?? '')
+  return parseHosts(host.text('/etc/hosts') ?? '')
 }
 
 export function parseHosts(text: string): HostsEntry[] {

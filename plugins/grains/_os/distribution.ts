@@ -27,10 +27,10 @@ export async function readReleaseFiles(host: Host): Promise<ReleaseFiles> {
 const OF_ALL_SYSTEMS = ['lsb-release', 'os-release', 'system-release']
 
 async function readOwnRelease(host: Host): Promise<string | undefined> {
-  const names = (await host.names('/etc')).filter((name) => /^\w+[-_](release|version)$/.test(name))
+  const names = host.names('/etc').filter((name) => /^\w+[-_](release|version)$/.test(name))
   for (const name of names) {
     if (OF_ALL_SYSTEMS.includes(name) || name === 'debian_version') continue
-    const line = (await host.line(`/etc/${name}`))?.split('\n')[0]
+    const line = host.line(`/etc/${name}`)?.split('\n')[0]
     if (line !== undefined && namedVersion(line).version !== '') return line
   }
   return undefined

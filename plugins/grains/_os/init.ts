@@ -11,9 +11,13 @@ const BY_PROGRAM = new Map([
 
 /** Return the `init` grain: the program that starts the services. */
 export async function initSystem(host: Host): Promise<string> {
-  if (await host.exists('/run/systemd/system')) return 'systemd'
+  if (host.exists('/run/systemd/system')) return 'systemd'
   // The init of System V writes its run level behind its name.
-  const words = (await host.text('/proc/1/cmdline'))?.split(/[\0\s]+/).filter(Boolean) ?? []
+  const words =
+    host
+      .text('/proc/1/cmdline')
+      ?.split(/[\0\s]+/)
+      .filter(Boolean) ?? []
   const program = words[0] ?? ''
   if (/(^|bin\/)init$/.test(program))
     return initByContent(host, program.startsWith('/') ? program : '/sbin/init')
@@ -23,7 +27,7 @@ export async function initSystem(host: Host): Promise<string> {
 
 // An executable named `init` can only be identified by text inside it.
 async function initByContent(host: Host, path: string): Promise<string> {
-  const content = (await host.bytes(path)).toString('latin1')
+  const content = host.bytes(path).toString('latin1')
   return /upstart|sysvinit|systemd/i.exec(content)?.[0]?.toLowerCase() ?? 'unknown'
 }
 
@@ -36,7 +40,7 @@ export async function systemd(host: Host): Promise<{ version: string; features: 
   if (programs.includes(undefined)) return undefined
   const library = await sharedLibrary(host)
   if (!library) return { version: 'UNDEFINED', features: '' }
-  return { version: library.version, features: featuresIn(await host.bytes(library.path)) }
+  return { version: library.version, features: featuresIn(host.bytes(library.path)) }
 }
 
 // As text, the library of 4 MB would take longer to search than all else.
@@ -49,7 +53,7 @@ function featuresIn(library: Buffer): string {
 }
 
 async function sharedLibrary(host: Host): Promise<{ path: string; version: string } | undefined> {
-  const multiarch = (await host.names('/usr/lib')).filter((name) => name.endsWith('-linux-gnu'))
+  const multiarch = host.names('/usr/lib').filter((name) => name.endsWith('-linux-gnu'))
   const folders = [
     '/usr/lib/systemd',
     '/usr/lib64/systemd',
@@ -57,7 +61,7 @@ async function sharedLibrary(host: Host): Promise<{ path: string; version: strin
     ...multiarch.map((name) => `/usr/lib/${name}/systemd`),
   ]
   for (const folder of folders) {
-    for (const name of await host.names(folder)) {
+    for (const name of host.names(folder)) {
       const version = /^libsystemd-shared-(\d+)[^/]*\.so$/.exec(name)?.[1]
       if (version) return { path: `${folder}/${name}`, version }
     }

@@ -20,9 +20,9 @@ export async function kindOfXen(host: Host, product: string | undefined): Promis
   if (!inSys && !onBus && !inProc) return ''
   if (isDom0) return 'Xen Dom0'
   if (product === 'HVM domU') return 'Xen HVM DomU'
-  const capabilities = await host.text('/proc/xen/capabilities')
+  const capabilities = host.text('/proc/xen/capabilities')
   if (capabilities !== undefined) return capabilities.includes('control_d') ? 'Xen Dom0' : 'Xen PV DomU'
-  return (await host.exists('/sys/bus/xen/drivers/xenconsole')) ? 'Xen PV DomU' : ''
+  return host.exists('/sys/bus/xen/drivers/xenconsole') ? 'Xen PV DomU' : ''
 }
 
 /** Names of the bits of /sys/hypervisor/properties/features. */
@@ -51,7 +51,7 @@ export async function hypervisorOfXen(host: Host): Promise<Record<string, unknow
     ['major', 'minor', 'extra'].map((part) => host.line(`${at}/version/${part}`)),
   )
   const [major, minor, extra = ''] = version
-  const features = await host.line(`${at}/properties/features`)
+  const features = host.line(`${at}/properties/features`)
   const bits = Number.parseInt(features ?? '0', 16)
   return {
     ...(major !== undefined &&
