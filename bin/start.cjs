@@ -12,14 +12,14 @@ const { fileURLToPath } = require('node:url')
 const vm = require('node:vm')
 
 const DIST = path.join(__dirname, '..', 'dist')
-/** The folders of built-in extensions that are bundled, by bundle. Commands need outputters, and often nothing else. */
+/**
+ * The folders of built-in extensions that are bundled, by bundle. Commands need outputters, and often nothing else; the processes of a
+ * master and of a minion need other plugins, but no modules, which only processes of jobs run.
+ */
 const EXTENSION_BUNDLES = {
   outputters: ['plugins/outputters'],
-  extensions: [
-    'modules',
-    'runners',
-    ...['executors', 'fileserver', 'grains', 'matchers', 'wheel'].map((kind) => `plugins/${kind}`),
-  ],
+  plugins: ['executors', 'fileserver', 'grains', 'matchers', 'wheel'].map((kind) => `plugins/${kind}`),
+  modules: ['modules', 'runners'],
 }
 const WAIT_MS = 1000 * Number(process.env.SALT_TS_INSTALL_SECONDS ?? 10)
 const POLL_MS = 50

@@ -22,7 +22,7 @@ export async function catalogueOf(
 ): Promise<{ text: string; names: string[]; unread: string[] }> {
   const entries = new Map<string, string>()
   const unread: string[] = []
-  for (const { name, candidates } of await listFolder(folder)) {
+  for (const { name, candidates } of listFolder(folder)) {
     const file = candidates[0]?.path ?? ''
     if (!/\.m?ts$/.test(file)) continue
     const found = await functionsOf(file, name).catch((error: unknown) => {

@@ -35,7 +35,7 @@ export async function create({ kind: word, name, directory }: Creation): Promise
   for (const file of [...written, ...around.files]) await write(file.path, file.text)
   const shown = [...written, ...around.files].map((file) => `created ${path.relative(directory, file.path)}`)
   const link = await linkSaltTs(directory)
-  const notes = [...(await shadowNote(kind, name)), ...around.notes]
+  const notes = [...shadowNote(kind, name), ...around.notes]
   return [
     ...shown,
     ...(link ? [link] : []),
@@ -83,8 +83,8 @@ async function write(file: string, text: string): Promise<void> {
 }
 
 /** Return a note if the extension has the name of a built-in one. */
-async function shadowNote(kind: Kind, name: string): Promise<string[]> {
-  const builtIn = await listFolder(path.join(codeRoot, kind.builtIn))
+function shadowNote(kind: Kind, name: string): string[] {
+  const builtIn = listFolder(path.join(codeRoot, kind.builtIn))
   if (!builtIn.some((file) => file.name === name)) return []
   return [`'${name}' is also one of the built-in ${kind.name} of salt-ts; yours is used instead.`]
 }

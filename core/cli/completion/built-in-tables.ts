@@ -28,7 +28,7 @@ export const builtInTables = (): Tables => ({
 })
 
 const namesIn = (folder: string): Row[] =>
-  Object.keys(manifest(folder))
+  Object.keys(written(folder, 'manifest'))
     .sort()
     .map((name) => [name])
 
@@ -38,20 +38,24 @@ const option = ([name, facts]: readonly [string, FlagSpec]): Row => {
   return [name, char, aliases.join(','), type === 'boolean' ? '' : 'value', options.join(','), meaning]
 }
 
-const functionsOf = (kind: 'modules' | 'runners'): Row[] =>
-  Object.entries(manifest(kind))
-    .flatMap(([file, { names = [file], params }]) =>
-      names.flatMap((name) =>
+function functionsOf(kind: 'modules' | 'runners'): Row[] {
+  const facts = written<Facts>(kind, 'manifest')
+  return Object.entries(written<FileDescription>(kind, 'descriptions'))
+    .flatMap(([file, { params }]) =>
+      (facts[file]?.names ?? [file]).flatMap((name) =>
         Object.entries(params).map(([own, takes]) => [`${name}.${own}`, parameterNames(takes)] as const),
       ),
     )
     .sort(([a], [b]) => (a < b ? -1 : 1))
+}
 
-interface Entry {
+interface Facts {
   readonly names?: readonly string[]
+}
+interface FileDescription {
   readonly params: Readonly<Record<string, Parameters>>
 }
 
-/** Read the manifest that the build wrote for a kind. */
-const manifest = (folder: string): Readonly<Record<string, Entry>> =>
-  JSON.parse(readFileSync(join(codeRoot, folder, 'manifest.json'), 'utf8'))
+/** Read what the build wrote about the files of a kind, by the name of each. */
+const written = <T>(folder: string, name: string): Readonly<Record<string, T>> =>
+  JSON.parse(readFileSync(join(codeRoot, folder, `${name}.json`), 'utf8'))

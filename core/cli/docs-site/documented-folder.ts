@@ -38,7 +38,7 @@ export async function documentedFolders(folders: KindFolders, builtIn = false): 
   const files: DocumentedFile[] = []
   const unread: string[] = []
   for (const [kind, folder] of folders) {
-    const found = (await listFolder(folder)).map(async ({ name, candidates: [file] }) => {
+    const found = listFolder(folder).map(async ({ name, candidates: [file] }) => {
       if (!file) return []
       return documentedFile(kind, name, file.path, builtIn).catch((error: unknown) => {
         unread.push(messageOf(error))

@@ -4,7 +4,7 @@ import { stringsIn } from '../files/directories.ts'
 import { nextGeneration } from '../files/import-file.ts'
 import { indexFiles, type Listing, type SourceFile } from '../files/index-files.ts'
 import { type LoadedFile, type LoadSettings, loadFile } from '../files/load-file.ts'
-import { docsIn, factsAbout, type ManifestEntry, manifestEntry } from '../files/manifest.ts'
+import { descriptionOf, docsIn, type FileDescription, factsAbout } from '../files/manifest.ts'
 import { overrideSentence } from '../files/overrides.ts'
 import { pythonFiles } from '../files/python-files.ts'
 import type { Kind } from '../kinds.ts'
@@ -39,9 +39,9 @@ export interface ExtensionFiles {
   load(file: SourceFile): Promise<LoadedFile>
   docs(file: SourceFile): Promise<FileDocs>
   /** Return the parameters of its functions; undefined if only importing shows them. */
-  params(file: SourceFile): ManifestEntry['params'] | undefined
+  params(file: SourceFile): FileDescription['params'] | undefined
   /** Return the results that its functions declare; undefined if only importing shows them. */
-  returns(file: SourceFile): ManifestEntry['returns'] | undefined
+  returns(file: SourceFile): FileDescription['returns'] | undefined
   /** Whether a name is in `whitelist_modules`, or that is not set. */
   allows(name: string): boolean
   /**
@@ -96,11 +96,11 @@ export function openExtensionFiles(
   const factsOf = (file: SourceFile) => remember(facts, file, () => factsAbout(kind, file))
   const docs = (file: SourceFile) =>
     remember(written, file, async () => {
-      const entry = manifestEntry(kind, file)
-      return entry ? docsIn(entry) : readDocs(file.path)
+      const description = descriptionOf(kind, file)
+      return description ? docsIn(description) : readDocs(file.path)
     })
-  const params = (file: SourceFile) => manifestEntry(kind, file)?.params
-  const returns = (file: SourceFile) => manifestEntry(kind, file)?.returns
+  const params = (file: SourceFile) => descriptionOf(kind, file)?.params
+  const returns = (file: SourceFile) => descriptionOf(kind, file)?.returns
   const load = (file: SourceFile) =>
     remember(loaded, file, async () => {
       loading.add(file)

@@ -37,7 +37,7 @@ export async function searchDirectories(
   )
   const further = [
     ...from(kind.dirsKey, stringsIn(config[kind.dirsKey])),
-    ...(await packageDirectories(kind, packages ?? (await configuredPackages(config)))),
+    ...(await packageDirectories(kind, packages ?? configuredPackages(config))),
   ]
   const found = [
     ...given,
@@ -48,7 +48,7 @@ export async function searchDirectories(
 }
 
 /** List the folders of the packages in which extensions are searched. */
-export function configuredPackages(config: Config): Promise<readonly string[]> {
+export function configuredPackages(config: Config): readonly string[] {
   const { shared, synced } = placesIn(config)
   return packageFolders([...shared, ...synced], stringsIn(config.plugin_packages))
 }

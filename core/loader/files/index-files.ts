@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs'
+import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { type Kind, type KindName, kinds } from '../kinds.ts'
@@ -45,7 +45,7 @@ export async function indexFiles(kind: Kind, config: Config): Promise<Listing> {
   const hidden: HiddenFile[] = []
   const disabled = new Set(stringsIn(config[kind.disableKey]))
   for (const { path: folder, builtIn, origin } of await searchDirectories(kind, config)) {
-    for (const { name, candidates } of await listFolder(folder)) {
+    for (const { name, candidates } of listFolder(folder)) {
       const [first, ...others] = candidates
       const excluded = disabled.has(name) ? { excluded: `it is listed in ${kind.disableKey}` } : {}
       const before = found.get(name)
@@ -61,7 +61,7 @@ export async function indexFiles(kind: Kind, config: Config): Promise<Listing> {
 
 /** Return text that changes when a user's file of these kinds, or a helper beside them, is added, removed or changed. */
 export async function usersStamp(names: readonly KindName[], config: Config): Promise<string> {
-  const packages = await configuredPackages(config)
+  const packages = configuredPackages(config)
   const folders = await Promise.all(
     names.map((name) => searchDirectories(kinds.get(name) as Kind, config, packages)),
   )
@@ -102,40 +102,44 @@ interface Candidate {
 
 /**
  * List the files of a directory by name, sorted. A subdirectory `name/` stands for its `name/index`, and precedes a
- * file.
+ * file. Every process does this when it starts: asynchronous calls would take ten times as long.
  */
-export async function listFolder(directory: string): Promise<{ name: string; candidates: Candidate[] }[]> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
+export function listFolder(directory: string): { name: string; candidates: Candidate[] }[] {
+  const entries = entriesOf(directory)
   const names = new Set<string>()
   for (const entry of entries) {
     const plain = moduleName(entry.name) ?? (entry.isFile() ? undefined : entry.name)
     if (plain !== undefined && !/^[_.]|\.|^node_modules$/.test(plain)) names.add(plain)
   }
   const present = new Set(entries.map((entry) => entry.name))
-  return Promise.all(
-    [...names]
-      .sort()
-      .map(async (name) => ({ name, candidates: await candidatesOf(directory, name, present) })),
-  )
+  return [...names].sort().map((name) => ({ name, candidates: candidatesOf(directory, name, present) }))
 }
 
-async function candidatesOf(
-  directory: string,
-  name: string,
-  present: ReadonlySet<string>,
-): Promise<Candidate[]> {
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
+
+function candidatesOf(directory: string, name: string, present: ReadonlySet<string>): Candidate[] {
   const inFolder = present.has(name)
     ? endings.map((ending) => path.join(directory, name, `index${ending}`))
     : []
   const beside = endings.filter((e) => present.has(name + e)).map((e) => path.join(directory, name + e))
-  const found = await Promise.all(
-    [...inFolder, ...beside].map(async (candidate) => {
-      const facts = await stat(candidate).catch(() => undefined)
-      if (!facts?.isFile()) return []
-      return [{ path: candidate, stamp: stampOf(facts), size: facts.size }]
-    }),
-  )
-  return found.flat()
+  return [...inFolder, ...beside].flatMap((candidate) => {
+    const facts = factsAt(candidate)
+    return facts?.isFile() ? [{ path: candidate, stamp: stampOf(facts), size: facts.size }] : []
+  })
+}
+
+function factsAt(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
 }
 
 /** Return a file name without its ending; undefined for declarations, tests and other endings. */

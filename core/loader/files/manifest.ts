@@ -1,6 +1,6 @@
 /**
- * Manifests of the built-in extensions of a kind. The build writes them, so that extensions are listed, documented and
- * described without being read or imported.
+ * What the build writes about the built-in extensions of a kind, so that they are listed, documented and described without being
+ * read or imported: facts that every process reads when it starts, and descriptions, twenty times as long, that few ever read.
  */
 import { readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -14,9 +14,12 @@ import { type Kind, kinds } from '../kinds.ts'
 import { importFile } from './import-file.ts'
 import { indexFiles, type SourceFile } from './index-files.ts'
 
-export interface ManifestEntry extends SourceFacts {
-  /** Size of the described file, in bytes. The entry does not apply to a file of another size. */
+interface Facts extends SourceFacts {
+  /** Size of the file, in bytes. The entry, and the description, do not apply to a file of another size. */
   readonly size: number
+}
+
+export interface FileDescription {
   readonly docs: {
     readonly module?: string | undefined
     readonly functions: Readonly<Record<string, string>>
@@ -26,33 +29,50 @@ export interface ManifestEntry extends SourceFacts {
   /** The results that functions declare. */
   readonly returns: Readonly<Record<string, Param<unknown, 'value'>>>
 }
-type Manifest = Readonly<Record<string, ManifestEntry>>
+/** By the name of the extension. */
+type Entries<T> = Readonly<Record<string, T>>
 
-const pathOf = (kind: Kind) => path.join(codeRoot, kind.builtIn, 'manifest.json')
-const read = new Map<string, Manifest>()
+const pathOf = (kind: Kind, name: string) => path.join(codeRoot, kind.builtIn, `${name}.json`)
+const factsOfKinds = new Map<string, Entries<Facts>>()
+/** Several megabytes, which are freed when they are no longer in use. */
+const descriptionsOfKinds = new Map<string, WeakRef<Entries<FileDescription>>>()
 
-/** Return the entry of a built-in file; undefined for other files, or if no entry applies. */
-export function manifestEntry(kind: Kind, file: SourceFile): ManifestEntry | undefined {
-  if (!file.builtIn) return undefined
-  const manifest = read.get(kind.name) ?? readManifest(kind)
-  read.set(kind.name, manifest)
-  const entry = Object.hasOwn(manifest, file.name) ? manifest[file.name] : undefined
-  return entry?.size === file.size ? entry : undefined
-}
+/** Return the description of a built-in file; undefined for other files, or if none applies. */
+export const descriptionOf = (kind: Kind, file: SourceFile): FileDescription | undefined =>
+  factsOf(kind, file) && own(descriptionsOf(kind), file.name)
 
 /** Return the facts about a file that are available without importing it. */
 export const factsAbout = async (kind: Kind, file: SourceFile): Promise<SourceFacts> =>
-  manifestEntry(kind, file) ?? readSource(file.path, file.name)
+  factsOf(kind, file) ?? readSource(file.path, file.name)
 
-export const docsIn = ({ docs }: ManifestEntry): FileDocs => ({
+export const docsIn = ({ docs }: FileDescription): FileDocs => ({
   module: docs.module,
   functions: new Map(Object.entries(docs.functions)),
 })
 
-/** Read the manifest of a kind. There is none when running from the sources. */
-function readManifest(kind: Kind): Manifest {
+function factsOf(kind: Kind, file: SourceFile): Facts | undefined {
+  if (!file.builtIn) return undefined
+  const entries = factsOfKinds.get(kind.name) ?? read<Entries<Facts>>(kind, 'manifest')
+  factsOfKinds.set(kind.name, entries)
+  const found = own(entries, file.name)
+  return found?.size === file.size ? found : undefined
+}
+
+const own = <T>(entries: Entries<T>, name: string): T | undefined =>
+  Object.hasOwn(entries, name) ? entries[name] : undefined
+
+function descriptionsOf(kind: Kind): Entries<FileDescription> {
+  const known = descriptionsOfKinds.get(kind.name)?.deref()
+  if (known) return known
+  const entries = read<Entries<FileDescription>>(kind, 'descriptions')
+  descriptionsOfKinds.set(kind.name, new WeakRef(entries))
+  return entries
+}
+
+/** Read what the build has written about a kind: nothing when running from the sources. */
+function read<T extends Entries<unknown>>(kind: Kind, name: string): T | Record<string, never> {
   try {
-    return JSON.parse(readFileSync(pathOf(kind), 'utf8')) as Manifest
+    return JSON.parse(readFileSync(pathOf(kind, name), 'utf8')) as T
   } catch {
     return {}
   }
@@ -64,26 +84,31 @@ export async function writeManifests(): Promise<void> {
     const { files } = await indexFiles(kind, {})
     const builtIn = files.filter((file) => file.builtIn)
     if (builtIn.length === 0) continue
-    const entries = await Promise.all(
+    const described = await Promise.all(
       builtIn.map(async (file) => [file.name, await describe(file, kind)] as const),
     )
-    await writeFile(pathOf(kind), JSON.stringify(Object.fromEntries(entries)))
+    const all = (part: 'facts' | 'description') =>
+      JSON.stringify(Object.fromEntries(described.map(([name, parts]) => [name, parts[part]])))
+    await writeFile(pathOf(kind, 'manifest'), all('facts'))
+    await writeFile(pathOf(kind, 'descriptions'), all('description'))
   }
 }
 
-async function describe(file: SourceFile, kind: Kind): Promise<ManifestEntry> {
+async function describe(
+  file: SourceFile,
+  kind: Kind,
+): Promise<{ facts: Facts; description: FileDescription }> {
   const source = await readFile(file.path, 'utf8')
   const functions =
     kind.shape === 'functions' ? listFunctions(await importFile(file)) : new Map<string, never>()
   const docs = docsOf(source)
-  return {
-    ...sourceFacts(source, file.name),
-    functions: [...functions.keys()],
-    size: file.size,
+  const facts = { ...sourceFacts(source, file.name), functions: [...functions.keys()], size: file.size }
+  const description = {
     docs: { module: docs.module, functions: Object.fromEntries(docs.functions) },
     params: Object.fromEntries([...functions].map(([name, { params }]) => [name, params])),
     returns: Object.fromEntries(
       [...functions].flatMap(([name, { returns }]) => (returns ? [[name, returns]] : [])),
     ),
   }
+  return { facts, description }
 }

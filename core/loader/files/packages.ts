@@ -2,8 +2,8 @@
  * npm packages with extensions. Their `package.json` has the directories by kind:
  * `"salt-ts": { "modules": "./dist/modules", "runners": "./dist/runners" }`.
  */
-import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { existsSync, readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { packageRoot } from '../../process/own-package.ts'
 import type { Kind } from '../kinds.ts'
@@ -16,13 +16,11 @@ const PLUGIN_NAME = /^salt-ts-/
  * List the folders of packages: first those that the configuration lists (by name or directory), then packages `salt-ts-*` or
  * `@scope/salt-ts-*` in a `node_modules` of one of `places`, or in the one that has salt-ts itself.
  */
-export async function packageFolders(
-  places: readonly string[],
-  named: readonly string[],
-): Promise<readonly string[]> {
+export function packageFolders(places: readonly string[], named: readonly string[]): readonly string[] {
   const stores = storesFor(places)
-  const installed = await Promise.all(stores.map(pluginPackages))
-  return [...new Set([...named.flatMap((name) => foldersFor(name, stores)), ...installed.flat()])]
+  return [
+    ...new Set([...named.flatMap((name) => foldersFor(name, stores)), ...stores.flatMap(pluginPackages)]),
+  ]
 }
 
 /** List the directories of one kind in packages. */
@@ -62,17 +60,22 @@ function aroundSaltTs(): string[] {
   return path.basename(above) === 'node_modules' ? [above] : [path.join(packageRoot, 'node_modules')]
 }
 
-async function pluginPackages(store: string): Promise<string[]> {
-  const names = await readdir(store).catch(() => [])
-  const scopes = names.filter((name) => name.startsWith('@'))
-  const scoped = await Promise.all(
-    scopes.map(async (scope) => {
-      const inside = await readdir(path.join(store, scope)).catch(() => [])
-      return inside.filter((name) => PLUGIN_NAME.test(name)).map((name) => path.join(scope, name))
-    }),
-  )
-  const own = names.filter((name) => PLUGIN_NAME.test(name))
-  return [...own, ...scoped.flat()].sort().map((name) => path.join(store, name))
+function pluginPackages(store: string): string[] {
+  const names = namesIn(store)
+  const scoped = names
+    .filter((name) => name.startsWith('@'))
+    .flatMap((scope) => pluginsAmong(namesIn(path.join(store, scope))).map((name) => path.join(scope, name)))
+  return [...pluginsAmong(names), ...scoped].sort().map((name) => path.join(store, name))
+}
+
+const pluginsAmong = (names: readonly string[]) => names.filter((name) => PLUGIN_NAME.test(name))
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
 }
 
 /**

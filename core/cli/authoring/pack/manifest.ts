@@ -78,7 +78,7 @@ async function presentFolders(folder: string): Promise<Folders> {
   const found: Record<string, string> = {}
   for (const key of folderKeys)
     for (const name of [`_${key}`, key])
-      if ((await listFolder(path.join(folder, name))).length > 0) found[key] = `./${name}`
+      if (listFolder(path.join(folder, name)).length > 0) found[key] = `./${name}`
   return found
 }
 
@@ -106,9 +106,7 @@ async function problemOf(folder: string, key: string, name: unknown): Promise<st
     return [`${place} does not name a folder of the package.`]
   if (!(await stat(path.join(folder, name)).catch(() => undefined))?.isDirectory())
     return [`${place}: there is no such folder.`]
-  return (await listFolder(path.join(folder, name))).length > 0
-    ? []
-    : [`${place}: the folder has no extensions.`]
+  return listFolder(path.join(folder, name)).length > 0 ? [] : [`${place}: the folder has no extensions.`]
 }
 
 /** Return a sentence for each folder of which npm packs nothing. */
