@@ -94,8 +94,8 @@ async function compose(
   const pool = new JobPool({ id, config, facts: () => facts, log, warm: multiprocessing ? 1 : 0 })
   const reporter: CatalogueReporter = new CatalogueReporter({
     id,
-    describe: (awaited, imports) =>
-      multiprocessing ? pool.describe(awaited, imports) : loader.describe(imports),
+    describe: async (awaited, imports) =>
+      multiprocessing ? pool.describe(awaited, imports) : JSON.stringify(await loader.describe(imports)),
     imports: config.catalogue_imports,
     idleMs: config.catalogue_idle_time * 1000,
     idleFor: () => intake.idleFor(),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { readlinkSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
 import { SaltError } from '../base/errors.ts'
 import { identityOf, isRunning, type ProcessIdentity, readIdentity } from '../process/process-identity.ts'
 
@@ -44,7 +44,7 @@ function acquireIfPossible(lock: string, waitMs: number): (() => void) | undefin
 function acquire(lock: string, waitMs: number): () => void {
   const start = performance.now()
   for (let pause = 1; performance.now() - start < waitMs; ) {
-    if (tryToAcquire(lock)) return () => rmSync(lock, { force: true })
+    if (tryToAcquire(lock)) return () => remove(lock)
     const holder = holderOf(lock)
     if (holder && !isRunning(holder)) removeStaleLock(lock)
     else {
@@ -56,6 +56,14 @@ function acquire(lock: string, waitMs: number): () => void {
     'STORE_FAILED',
     `Process ${holderOf(lock)?.pid} does not finish opening or repairing a store. End it, remove the file ${lock}, and start again.`,
   )
+}
+
+function remove(lock: string): void {
+  try {
+    unlinkSync(lock)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+  }
 }
 
 function tryToAcquire(lock: string): boolean {
@@ -90,6 +98,6 @@ function removeStaleLock(lock: string): void {
   } catch {
     // It was released, or another process has acquired it.
   } finally {
-    rmSync(aside, { force: true })
+    remove(aside)
   }
 }

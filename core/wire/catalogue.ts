@@ -12,8 +12,8 @@ export interface CatalogueReport {
   readonly text?: string
 }
 
-/** Largest catalogue. */
-export const MAX_CATALOGUE_BYTES = 512 * 1024
+/** Largest catalogue; what comes with salt-ts takes a quarter of it. */
+export const MAX_CATALOGUE_BYTES = 2 * 1024 * 1024
 
 /** The function of a publication that requests a check of the calls in it. No module can have this name. */
 export const CHECK_FUNCTION = '_check'

@@ -75,17 +75,19 @@ async function knownNames(catalog: ExtensionFiles): Promise<Set<string>> {
   return names
 }
 
-/** Return parameters as JSON; null for plain functions, which declare none. */
+/** Return parameters that can be written as JSON; null for plain functions, which declare none. */
 export function paramsAsJson(params: Params): Params | null {
   if (params === plainParams) return null
   const entries = Object.entries(params).map(([name, param]) => [name, jsonParam(param)])
   return Object.fromEntries(entries)
 }
 
-/** Return a parameter as JSON. Without its schema if that is not JSON. */
+/** Return a parameter that can be written as JSON: without its schema if that cannot. */
 function jsonParam({ kind, optional, secret, ...param }: Param<unknown>): Param<unknown> {
+  const plain = plainParam({ kind, optional, secret, ...param })
   try {
-    return JSON.parse(JSON.stringify(plainParam({ kind, optional, secret, ...param })))
+    JSON.stringify(plain)
+    return plain
   } catch {
     return plainParam({ kind, optional, secret, schema: {} })
   }

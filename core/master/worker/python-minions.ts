@@ -2,7 +2,12 @@ import { connections } from '../../cache/connected.ts'
 import { arePythonGrains } from '../../cache/minion-data.ts'
 import { catalogueOfArgspecs } from '../../loader/describe/python-catalogue.ts'
 import { readCatalogue } from '../../loader/describe/read-catalogue.ts'
-import { argspecRequestId, catalogueHash, isArgspecReturn } from '../../wire/catalogue.ts'
+import {
+  argspecRequestId,
+  catalogueHash,
+  isArgspecReturn,
+  MAX_CATALOGUE_BYTES,
+} from '../../wire/catalogue.ts'
 import { makeJobLoad } from '../../wire/publication.ts'
 import type { WorkerContext } from './context.ts'
 
@@ -12,8 +17,6 @@ type AskContext = Pick<WorkerContext, 'catalogues' | 'config' | 'minions' | 'nex
 const MAX_CANDIDATES = 200
 const MAX_ASKED = 10
 const DAY_MS = 24 * 3_600_000
-/** Limits the catalogue of one minion: Python Salt comes with thousands of functions. */
-const MAX_CATALOGUE_BYTES = 2 * 1024 * 1024
 
 /**
  * Ask those Python minions whose functions are not known for them (`sys.argspec`), once a day and after each start. Nobody

@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors.ts'
 import { Semaphore } from '../../base/semaphore.ts'
 import { encodeLocal } from '../../codec/index.ts'
 import type { SpoolEntry } from '../../jobs/return-spool.ts'
-import type { Description, PublishedCall } from '../../loader/index.ts'
+import type { PublishedCall } from '../../loader/index.ts'
 import type { ProcessIdentity } from '../../process/process-identity.ts'
 import type { JobLoad } from '../../wire/publication.ts'
 import type { ReturnLoad } from '../../wire/return.ts'
@@ -151,13 +151,13 @@ export class JobPool {
   }
 
   /**
-   * Describe the modules. Users' files are imported in a new process, at low priority unless `awaited`; that is repeated without
+   * Describe the modules, as the JSON of a `Description`. Users' files are imported in a new process, at low priority unless `awaited`; that is repeated without
    * a file that blocked its process. Resolves with undefined if that fails.
    */
-  async describe(awaited = false, imports = true): Promise<Description | undefined> {
+  async describe(awaited = false, imports = true): Promise<string | undefined> {
     if (!imports) {
       const answer = await this.#ask({ type: 'describe', imports }, DESCRIBE_MS)
-      return answer as Description | undefined
+      return answer as string | undefined
     }
     for (let attempt = 0; attempt < MAX_DESCRIBE_ATTEMPTS && !this.#closed; attempt++) {
       const blocked = new Set(this.#blocked.keys())
@@ -165,7 +165,7 @@ export class JobPool {
       if (!awaited) lowerPriority(worker.identity.pid)
       const answer = await worker.ask({ type: 'describe', imports }, DESCRIBE_MS)
       worker.dismiss()
-      if (answer) return answer as Description
+      if (answer) return answer as string
       if (![...this.#blocked.keys()].some((key) => !blocked.has(key))) return undefined
     }
     return undefined

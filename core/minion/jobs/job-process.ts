@@ -200,7 +200,8 @@ function onMessage(message: ToJobProcess): void {
   else if (message.type === 'job') void work(message)
   else if (message.type === 'kept') kept?.(true)
   else if (message.type === 'check') void answer((settings) => check(message.calls, settings))
-  else if (message.type === 'describe') void answer(({ loader }) => loader.describe(message.imports))
+  else if (message.type === 'describe')
+    void answer(async ({ loader }) => JSON.stringify(await loader.describe(message.imports)))
   else {
     const call = waiting.get(message.call)
     waiting.delete(message.call)

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import { messageOf } from '../../base/errors.ts'
-import type { Description } from '../../loader/index.ts'
 import {
   type CatalogueReport,
   catalogueHash,
@@ -18,10 +17,10 @@ type Connection = Pick<MasterConnection, 'address' | 'request'>
 export interface ReporterSettings {
   readonly id: string
   /**
-   * Describe the functions of this minion. Resolves with undefined if that fails. If not `awaited`, it runs at low
+   * Describe the functions of this minion, as the JSON of a `Description`. Resolves with undefined if that fails. If not `awaited`, it runs at low
    * priority. With `imports`, users' files may be imported; otherwise only their text is read.
    */
-  describe(awaited: boolean, imports: boolean): Promise<Description | undefined>
+  describe(awaited: boolean, imports: boolean): Promise<string | undefined>
   /** Milliseconds without a job before users' files are imported. */
   readonly idleMs?: number
   /** False if users' files must never be imported for a report. */
@@ -46,6 +45,11 @@ interface SentReport {
   readonly first: boolean
   readonly done: Promise<void>
 }
+
+/** A description, or why there is none. */
+type Found =
+  | { readonly text: string; readonly failure?: undefined }
+  | { readonly text?: undefined; readonly failure: string }
 
 /** Time that a refresh of modules waits for the masters to have the report. */
 const REFRESH_WAIT_MS = 5_000
@@ -159,10 +163,10 @@ export class CatalogueReporter {
 
   async #renew(awaited: boolean): Promise<void> {
     const begun = ++this.#begun
-    const catalogue = await this.#found(awaited)
+    const found = await this.#found(awaited)
     if (this.#closing.signal.aborted || begun < this.#reported) return
     this.#reported = begun
-    const report = this.#reportOf(catalogue)
+    const report = this.#reportOf(found)
     this.#report = report
     this.#sending = Promise.all(
       Array.from(this.#sent.keys(), (connection) => this.#sendTo(connection, report)),
@@ -176,7 +180,7 @@ export class CatalogueReporter {
     return imports && isSupported && idleFor() >= idleMs
   }
 
-  async #found(awaited: boolean): Promise<Description | string> {
+  async #found(awaited: boolean): Promise<Found> {
     const { stamp, describe, imports: allowed = true } = this.#settings
     try {
       const files = await stamp()
@@ -185,23 +189,24 @@ export class CatalogueReporter {
       const found = await describe(awaited, imports && files !== '')
       this.#byText = !imports
       if (imports) this.#imported = files
-      return found ?? 'a file of the modules ended or blocked its process'
+      return found === undefined
+        ? { failure: 'a file of the modules ended or blocked its process' }
+        : { text: found }
     } catch (error) {
-      return messageOf(error)
+      return { failure: messageOf(error) }
     }
   }
 
   /** Make the report. If there is no description, the hash is undefined, which withdraws the previous report. */
-  #reportOf(catalogue: Description | string): CatalogueReport {
+  #reportOf({ text, failure }: Found): CatalogueReport {
     const { log } = this.#settings
     const unchecked = 'masters do not check calls before they send them to this minion.'
-    if (typeof catalogue === 'string') {
-      log.warn(`The functions of this minion could not be listed (${catalogue}): ${unchecked}`)
+    if (text === undefined) {
+      log.warn(`The functions of this minion could not be listed (${failure}): ${unchecked}`)
       return { hash: undefined }
     }
-    const text = JSON.stringify(catalogue)
     if (Buffer.byteLength(text) <= MAX_CATALOGUE_BYTES) return { hash: catalogueHash(text), text }
-    const limit = `${MAX_CATALOGUE_BYTES / 1024} kB`
+    const limit = `${MAX_CATALOGUE_BYTES / 1024 ** 2} MB`
     log.warn(
       `The list of functions of this minion is longer than the ${limit} that a master keeps: ${unchecked}`,
     )

@@ -30,6 +30,8 @@ const reports = ({ told }: { told: readonly Readonly<Record<string, unknown>>[] 
   told.filter(({ cmd }) => cmd === '_catalogue')
 
 let offered: string[] = []
+const description = () =>
+  JSON.stringify({ functions: Object.fromEntries(offered.map((name) => [name, {}])), missing: {} })
 let stamp = '1'
 let changes = 0
 function open(settings: Partial<ReporterSettings> = {}): void {
@@ -37,7 +39,7 @@ function open(settings: Partial<ReporterSettings> = {}): void {
   stamp = '1'
   reporter = new CatalogueReporter({
     id: 'web1',
-    describe: async () => ({ functions: Object.fromEntries(offered.map((name) => [name, {}])), missing: {} }),
+    describe: async () => description(),
     stamp: async () => stamp,
     onChange: async () => void changes++,
     log,
@@ -94,11 +96,11 @@ test('a catalogue that cannot be found out, or is too large, is reported as unkn
   const fails = async () => {
     throw new Error('no process')
   }
-  const large = async () => ({ functions: {}, missing: { large: 'x'.repeat(600_000) } })
+  const large = async () => JSON.stringify({ functions: {}, missing: { large: 'x'.repeat(3_000_000) } })
   for (const [describe, why] of [
     [async () => undefined, 'could not be listed'],
     [fails, 'no process'],
-    [large, 'longer than the 512 kB'],
+    [large, 'longer than the 2 MB'],
   ] as const) {
     const warnings: string[] = []
     open({ describe, log: { ...log, warn: (message) => void warnings.push(message) } })
@@ -117,7 +119,7 @@ test('who waits for a refresh waits until the masters know, not for anything to 
     settleMs: 60_000,
     describe: async (isAwaited) => {
       awaited.push(isAwaited)
-      return { functions: Object.fromEntries(offered.map((name) => [name, {}])), missing: {} }
+      return description()
     },
   })
   const [first, second] = [knowing(), knowing()]
@@ -160,9 +162,9 @@ test('a description that was begun before another is not reported after it', asy
   })
   open({
     describe: async (isAwaited) => {
-      const functions = Object.fromEntries(offered.map((name) => [name, {}]))
+      const found = description()
       if (!isAwaited) await slow
-      return { functions, missing: {} }
+      return found
     },
   })
   const master = knowing()
@@ -187,7 +189,7 @@ describe('files that nobody called', () => {
       idleFor: () => idle,
       describe: async (_, imports) => {
         asked.push(imports)
-        return { functions: { 'hello.greet': imports ? {} : null }, missing: {} }
+        return JSON.stringify({ functions: { 'hello.greet': imports ? {} : null }, missing: {} })
       },
       ...settings,
     })
