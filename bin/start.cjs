@@ -19,7 +19,8 @@ const DIST = path.join(__dirname, '..', 'dist')
 const EXTENSION_BUNDLES = {
   outputters: ['plugins/outputters'],
   plugins: ['executors', 'fileserver', 'grains', 'matchers', 'wheel'].map((kind) => `plugins/${kind}`),
-  modules: ['modules', 'runners'],
+  modules: ['modules'],
+  runners: ['runners'],
 }
 const WAIT_MS = 1000 * Number(process.env.SALT_TS_INSTALL_SECONDS ?? 10)
 const POLL_MS = 50
