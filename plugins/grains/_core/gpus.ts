@@ -23,26 +23,23 @@ const DEVICES = '/sys/bus/pci/devices'
 const NAMES = ['/usr/share/misc/pci.ids', '/usr/share/hwdata/pci.ids', '/usr/share/pci.ids']
 
 const source: Source = (host, { opts }) => ({
-  'graphics processors': async () => {
+  'graphics processors': () => {
     if (opts.enable_gpu_grains === false || opts.enable_lspci === false) return { num_gpus: 0, gpus: [] }
-    const found = (await pciDevices(host)).filter(isGpu)
-    const gpus = named(found, found.length > 0 ? await pciNames(host) : '')
+    const found = pciDevices(host).filter(isGpu)
+    const gpus = named(found, found.length > 0 ? pciNames(host) : '')
     return { num_gpus: gpus.length, gpus }
   },
 })
 export default source
 
-async function pciDevices(host: Host): Promise<PciDevice[]> {
-  return Promise.all(
-    host.names(DEVICES).map(async (slot) => {
-      const read = async (fact: string) => host.line(`${DEVICES}/${slot}/${fact}`)?.slice(2) ?? ''
-      const [kind, vendor, device] = await Promise.all(['class', 'vendor', 'device'].map(read))
-      return { class: kind!, vendor: vendor!, device: device! }
-    }),
-  )
+function pciDevices(host: Host): PciDevice[] {
+  return host.names(DEVICES).map((slot) => {
+    const read = (fact: string) => host.line(`${DEVICES}/${slot}/${fact}`)?.slice(2) ?? ''
+    return { class: read('class'), vendor: read('vendor'), device: read('device') }
+  })
 }
 
-async function pciNames(host: Host): Promise<string> {
+function pciNames(host: Host): string {
   for (const path of NAMES) {
     const text = host.text(path)
     if (text !== undefined) return text

@@ -20,7 +20,7 @@ const hardware: Source = (host) => ({
     cpuarch: os.machine(),
     ...processors(host.text('/proc/cpuinfo') ?? ''),
   }),
-  memory: async () => memory(host.text('/proc/meminfo') ?? ''),
+  memory: () => memory(host.text('/proc/meminfo') ?? ''),
   'the device tree': () => deviceTree(host),
   'the firmware': () => firmware(host),
   EFI: () => efi(host),
@@ -50,8 +50,8 @@ export function memory(meminfo: string): Record<string, number> {
 }
 
 // A file that is there and empty, such as a serial number that nobody has set, is a grain without text, as in Salt.
-async function firmware(host: Host): Promise<Record<string, unknown>> {
-  const values = await Promise.all(FIRMWARE.map(([, file]) => host.text(`/sys/class/dmi/id/${file}`)))
+function firmware(host: Host): Record<string, unknown> {
+  const values = FIRMWARE.map(([, file]) => host.text(`/sys/class/dmi/id/${file}`))
   const found = FIRMWARE.map(([grain], index) => [grain, values[index]?.trim()] as const)
   return Object.fromEntries(
     found.map(([grain, value]) => [grain, grain === 'uuid' ? value?.toLowerCase() : value]),
@@ -59,24 +59,22 @@ async function firmware(host: Host): Promise<Record<string, unknown>> {
 }
 
 // Boards without DMI have their model here, as `manufacturer,model`.
-async function deviceTree(host: Host): Promise<Record<string, unknown>> {
-  const [model, serial, system] = await Promise.all(
-    ['model', 'serial-number', 'system-id'].map((name) => host.line(`/proc/device-tree/${name}`)),
+function deviceTree(host: Host): Record<string, unknown> {
+  const [model, serial, system] = ['model', 'serial-number', 'system-id'].map((name) =>
+    host.line(`/proc/device-tree/${name}`),
   )
   const [, manufacturer, productname = model] = /^([^,]*),(.*)$/.exec(model ?? '') ?? []
   return { manufacturer, productname, serialnumber: serial ?? system }
 }
 
-async function efi(host: Host): Promise<Record<string, boolean>> {
-  const found = await Promise.all(
-    ['/sys/firmware/efi/efivars', '/sys/firmware/efi/vars'].map(async (folder) => ({
-      exists: host.exists(folder),
-      variables: host
-        .names(folder)
-        .filter((name) => name.startsWith('SecureBoot-'))
-        .map((name) => `${folder}/${name}${folder.endsWith('/vars') ? '/data' : ''}`),
-    })),
-  )
+function efi(host: Host): Record<string, boolean> {
+  const found = ['/sys/firmware/efi/efivars', '/sys/firmware/efi/vars'].map((folder) => ({
+    exists: host.exists(folder),
+    variables: host
+      .names(folder)
+      .filter((name) => name.startsWith('SecureBoot-'))
+      .map((name) => `${folder}/${name}${folder.endsWith('/vars') ? '/data' : ''}`),
+  }))
   const used = found.find(({ exists }) => exists)
   const state = used?.variables.length === 1 ? host.bytes(used.variables[0]!) : undefined
   return { efi: used !== undefined, 'efi-secure-boot': state?.at(-1) === 1 }

@@ -15,7 +15,7 @@ loopback.addAddress('::1', 'ipv6')
 const source: Source = (host, { opts }) => ({
   interfaces: async () => addressGrains(await interfaces(host)),
   gateways: () => gateways(host),
-  'name servers': async () => ({ dns: await readResolv(host) }),
+  'name servers': () => ({ dns: readResolv(host) }),
   'the name of the host': () => nameGrains(host),
   'names of the addresses': async () => ({
     fqdns: opts.enable_fqdns_grains === false ? [] : await reverseNames(host),

@@ -21,12 +21,12 @@ const source: Source = (host) => ({
     nodename: os.hostname(),
     ps: 'ps -efHww',
   }),
-  'kernel parameters': async () => ({ kernelparams: kernelParameters(host.text('/proc/cmdline')) }),
-  'the distribution': async () => {
-    const found = distribution(await readReleaseFiles(host))
-    return { ...found, osarch: await packageArchitecture(host, found.os_family) }
+  'kernel parameters': () => ({ kernelparams: kernelParameters(host.text('/proc/cmdline')) }),
+  'the distribution': () => {
+    const found = distribution(readReleaseFiles(host))
+    return { ...found, osarch: packageArchitecture(host, found.os_family) }
   },
-  'the init system': async () => ({ init: await initSystem(host) }),
+  'the init system': () => ({ init: initSystem(host) }),
   systemd: async () => ({ systemd: await systemd(host) }),
   SELinux: async () => ({ selinux: await selinux(host) }),
   'transactional updates': async () => ({
@@ -45,7 +45,7 @@ export function kernelParameters(line: string | undefined): [string, string | nu
 }
 
 // The package manager's name of the architecture: dpkg has amd64 where rpm and the kernel have x86_64.
-async function packageArchitecture(host: Host, family: unknown): Promise<string> {
+function packageArchitecture(host: Host, family: unknown): string {
   if (family !== 'Debian') return os.machine()
   const first = host.line('/var/lib/dpkg/arch')?.split('\n')[0]
   return first ?? DEBIAN_ARCH[process.arch] ?? process.arch

@@ -22,22 +22,22 @@ const source: Source = (host, { opts }) => ({
   'the version': version,
   ZeroMQ: async () => ({ zmqversion: await zmqVersion(opts) }),
   Python: () => python(host),
-  'the machine id': async () => ({ machine_id: await machineId(host) }),
+  'the machine id': () => ({ machine_id: machineId(host) }),
   'the user': () => user(host),
   'the process': () => ({ pid: process.pid, cwd: process.cwd(), shell: process.env.SHELL ?? '/bin/sh' }),
   PATH: () => {
     const path = process.env.PATH?.trim() ?? ''
     return { path, systempath: path.split(':') }
   },
-  'the locale': async () => {
-    const { name, abbreviation } = await timeZone(host)
+  'the locale': () => {
+    const { name, abbreviation } = timeZone(host)
     return { locale_info: localeInfo(abbreviation), timezone: name }
   },
 })
 export default source
 
 /** Return the id of the machine, from the first of its files that exists, even if that is empty. */
-async function machineId(host: Host): Promise<string | undefined> {
+function machineId(host: Host): string | undefined {
   const id = host.text('/etc/machine-id') ?? host.text('/var/lib/dbus/machine-id')
   return id?.trim()
 }
@@ -46,7 +46,7 @@ async function machineId(host: Host): Promise<string | undefined> {
  * Return the Python of the system, which formulas and targets ask for. Salt has the one that it runs on. `pythonversion` is left
  * out: by it a master knows minions of Python Salt.
  */
-async function python(host: Host): Promise<Record<string, unknown>> {
+function python(host: Host): Record<string, unknown> {
   const pythonexecutable = '/usr/bin/python3'
   return host.target(pythonexecutable) === undefined ? {} : { pythonexecutable }
 }
@@ -91,7 +91,7 @@ async function ownPackage(folder: string): Promise<{ version: string; folder: st
   return folder === dirname(folder) ? undefined : ownPackage(dirname(folder))
 }
 
-async function user(host: Host): Promise<Record<string, unknown>> {
+function user(host: Host): Record<string, unknown> {
   const { uid, gid, username } = accountOf()
   const groups =
     host

@@ -7,26 +7,26 @@ const storage: Source = (host, { opts }) => {
   const isOn = (name: string) => !(Array.isArray(opts.disable_grains) && opts.disable_grains.includes(name))
   return {
     ...(isOn('disks') && { disks: () => disks(host) }),
-    ...(isOn('mdadm') && { RAIDs: async () => ({ mdadm: raids(host.text('/proc/mdstat')) }) }),
+    ...(isOn('mdadm') && { RAIDs: () => ({ mdadm: raids(host.text('/proc/mdstat')) }) }),
     ...(isOn('lvm') && { LVM: async (signal) => ({ lvm: await volumeGroups(host, signal) }) }),
     ...(isOn('zfs') && { ZFS: (signal) => zfs(host, signal) }),
-    ...(opts.iscsi_grains === true && { iSCSI: async () => ({ iscsi_iqn: await initiators(host) }) }),
+    ...(opts.iscsi_grains === true && { iSCSI: () => ({ iscsi_iqn: initiators(host) }) }),
     ...(opts.fibre_channel_grains === true && {
-      'Fibre Channel': async () => ({ fc_wwn: await ports(host) }),
+      'Fibre Channel': () => ({ fc_wwn: ports(host) }),
     }),
-    ...(opts.nvme_grains === true && { NVMe: async () => ({ nvme_nqn: await nvmeNames(host) }) }),
+    ...(opts.nvme_grains === true && { NVMe: () => ({ nvme_nqn: nvmeNames(host) }) }),
   }
 }
 export default storage
 
-async function disks(host: Host): Promise<Record<string, string[]>> {
+function disks(host: Host): Record<string, string[]> {
   const names = host.names('/sys/block')
-  const kinds = await Promise.all(names.map((name) => kindOfDisk(host, name)))
+  const kinds = names.map((name) => kindOfDisk(host, name))
   const of = (kind: string) => names.filter((_, index) => kinds[index] === kind)
   return { disks: of('1'), ssds: of('0') }
 }
 
-async function kindOfDisk(host: Host, name: string): Promise<string | undefined> {
+function kindOfDisk(host: Host, name: string): string | undefined {
   const isVirtual = host.link(`/sys/block/${name}`).startsWith('../devices/virtual/')
   return isVirtual ? undefined : host.line(`/sys/block/${name}/queue/rotational`)
 }
@@ -53,7 +53,7 @@ async function volumeGroups(host: Host, signal: AbortSignal): Promise<Record<str
 }
 
 async function zfs(host: Host, signal: AbortSignal): Promise<Record<string, unknown>> {
-  const zfs_feature_flags = await hasFeatureFlags(host)
+  const zfs_feature_flags = hasFeatureFlags(host)
   const isThere = host.exists('/sys/module/zfs') || (await host.program('zfs-fuse')) !== undefined
   const zpool = isThere ? await host.program('zpool') : undefined
   if (zpool === undefined) return { zfs_support: false, zfs_feature_flags }
@@ -76,26 +76,26 @@ export function pools(list: string): Record<string, number | string> | undefined
 }
 
 /** Whether the manual page of the feature flags is installed; Salt asks `man` the same. */
-async function hasFeatureFlags(host: Host): Promise<boolean> {
+function hasFeatureFlags(host: Host): boolean {
   const manuals = ['5', '7'].flatMap((section) => {
     const path = `/usr/share/man/man${section}/zpool-features.${section}`
     return [path, `${path}.gz`]
   })
-  return (await Promise.all(manuals.map((path) => host.exists(path)))).includes(true)
+  return manuals.some((path) => host.exists(path))
 }
 
-async function initiators(host: Host): Promise<string[]> {
+function initiators(host: Host): string[] {
   return valuesAfter('InitiatorName=', host.text('/etc/iscsi/initiatorname.iscsi'))
 }
 
 /** Return the names of the ports, without `0x`. */
-async function ports(host: Host): Promise<string[]> {
+function ports(host: Host): string[] {
   const hosts = host.names('/sys/class/fc_host')
-  const names = await Promise.all(hosts.map((name) => host.line(`/sys/class/fc_host/${name}/port_name`)))
+  const names = hosts.map((name) => host.line(`/sys/class/fc_host/${name}/port_name`))
   return names.flatMap((name) => (name === undefined ? [] : [name.slice(2)]))
 }
 
-async function nvmeNames(host: Host): Promise<string[]> {
+function nvmeNames(host: Host): string[] {
   return valuesAfter('nqn.', host.text('/etc/nvme/hostnqn')).map((name) => `nqn.${name}`)
 }
 

@@ -25,7 +25,7 @@ export interface Traces {
 const source: Source = (host) => ({
   virtualisation: async () => {
     const found = virtual(await readTraces(host))
-    return { ...found, ...(found.virtual === 'xen' && (await hypervisorOfXen(host))) }
+    return { ...found, ...(found.virtual === 'xen' && hypervisorOfXen(host)) }
   },
 })
 export default source
@@ -84,7 +84,7 @@ function unnamed({ cpuinfo, clocksources, hypervisor }: Traces): string {
 }
 
 async function readTraces(host: Host): Promise<Traces> {
-  const [vendor, product, bios, cpuinfo, clocksources, hypervisor, cgroup] = await Promise.all([
+  const [vendor, product, bios, cpuinfo, clocksources, hypervisor, cgroup] = [
     host.line('/sys/class/dmi/id/sys_vendor'),
     host.line('/sys/class/dmi/id/product_name'),
     host.line('/sys/class/dmi/id/bios_vendor'),
@@ -92,7 +92,7 @@ async function readTraces(host: Host): Promise<Traces> {
     host.line('/sys/devices/system/clocksource/clocksource0/available_clocksource'),
     host.line('/sys/hypervisor/type'),
     host.text('/proc/1/cgroup'),
-  ])
+  ]
   const [container, chroot, openVz, xen] = await Promise.all([
     containerMarker(host),
     isChroot(host),
@@ -105,7 +105,7 @@ async function readTraces(host: Host): Promise<Traces> {
   return { ...(filled as Record<keyof typeof texts, string>), firmware, container, chroot, openVz, xen }
 }
 
-async function containerMarker(host: Host): Promise<string> {
+function containerMarker(host: Host): string {
   const named = host.line('/run/systemd/container')
   if (named) return named
   if (host.exists('/run/.containerenv')) return 'podman'

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 
 /** Folders of programs beside those in PATH: a daemon may have a short one. */
@@ -71,7 +71,9 @@ export class Host {
   // Many are links to each other, and each would be searched for each program.
   async #foldersOfPrograms(): Promise<string[]> {
     const folders = [...(process.env.PATH?.split(':').filter(isAbsolute) ?? []), ...USUAL_FOLDERS]
-    const targets = await Promise.all(folders.map((folder) => this.target(folder)))
+    const targets = await Promise.all(
+      folders.map((folder) => realpath(this.at(folder)).catch(() => undefined)),
+    )
     return folders.filter((_, index) => targets[index] && targets.indexOf(targets[index]) === index)
   }
 

@@ -1,8 +1,8 @@
 import type { Host } from './host.ts'
 
 /** Return the name of the time zone, like Europe/Berlin, and its current abbreviation, like CET. Read from files: Intl takes 40 ms. */
-export async function timeZone(host: Host): Promise<{ name: string; abbreviation: string }> {
-  const name = process.env.TZ?.replace(/^:/, '') || (await localZone(host))
+export function timeZone(host: Host): { name: string; abbreviation: string } {
+  const name = process.env.TZ?.replace(/^:/, '') || localZone(host)
   const path = process.env.TZ ? `/usr/share/zoneinfo/${name}` : '/etc/localtime'
   const data = host.bytes(path).toString('latin1')
   // The last line of a zone file is the rule for future years, as a POSIX TZ string.
@@ -10,7 +10,7 @@ export async function timeZone(host: Host): Promise<{ name: string; abbreviation
   return { name, abbreviation: abbreviationIn(rule, new Date().getTimezoneOffset()) }
 }
 
-async function localZone(host: Host): Promise<string> {
+function localZone(host: Host): string {
   const link = host.link('/etc/localtime')
   return /zoneinfo\/(?:posix\/|right\/)?(.+)$/.exec(link)?.[1] ?? host.line('/etc/timezone') ?? 'UTC'
 }

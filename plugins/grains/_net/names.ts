@@ -11,7 +11,7 @@ interface HostsEntry {
   readonly names: readonly string[]
 }
 
-export async function readHosts(host: Host): Promise<HostsEntry[]> {
+export function readHosts(host: Host): HostsEntry[] {
   return parseHosts(host.text('/etc/hosts') ?? '')
 }
 

@@ -13,7 +13,7 @@ interface Resolv {
 }
 
 /** Read the resolver configuration. With systemd-resolved, it has the real servers rather than the stub. */
-export async function readResolv(host: Host): Promise<Resolv | undefined> {
+export function readResolv(host: Host): Resolv | undefined {
   const resolved = '/run/systemd/resolve/resolv.conf'
   const text = host.text(host.exists(resolved) ? resolved : '/etc/resolv.conf')
   return text === undefined ? undefined : parseResolv(text)

@@ -13,20 +13,20 @@ interface ReleaseFiles {
   readonly debianVersion: string | undefined
 }
 
-export async function readReleaseFiles(host: Host): Promise<ReleaseFiles> {
-  const [etc, usr, lsbRelease, ownRelease, debianVersion] = await Promise.all([
+export function readReleaseFiles(host: Host): ReleaseFiles {
+  const [etc, usr, lsbRelease, ownRelease, debianVersion] = [
     host.text('/etc/os-release'),
     host.text('/usr/lib/os-release'),
     host.text('/etc/lsb-release'),
     readOwnRelease(host),
     host.line('/etc/debian_version'),
-  ])
+  ]
   return { osRelease: etc ?? usr, lsbRelease, ownRelease, debianVersion }
 }
 
 const OF_ALL_SYSTEMS = ['lsb-release', 'os-release', 'system-release']
 
-async function readOwnRelease(host: Host): Promise<string | undefined> {
+function readOwnRelease(host: Host): string | undefined {
   const names = host.names('/etc').filter((name) => /^\w+[-_](release|version)$/.test(name))
   for (const name of names) {
     if (OF_ALL_SYSTEMS.includes(name) || name === 'debian_version') continue

@@ -10,7 +10,7 @@ const BY_PROGRAM = new Map([
 ])
 
 /** Return the `init` grain: the program that starts the services. */
-export async function initSystem(host: Host): Promise<string> {
+export function initSystem(host: Host): string {
   if (host.exists('/run/systemd/system')) return 'systemd'
   // The init of System V writes its run level behind its name.
   const words =
@@ -26,7 +26,7 @@ export async function initSystem(host: Host): Promise<string> {
 }
 
 // An executable named `init` can only be identified by text inside it.
-async function initByContent(host: Host, path: string): Promise<string> {
+function initByContent(host: Host, path: string): string {
   const content = host.bytes(path).toString('latin1')
   return /upstart|sysvinit|systemd/i.exec(content)?.[0]?.toLowerCase() ?? 'unknown'
 }
@@ -38,7 +38,7 @@ async function initByContent(host: Host, path: string): Promise<string> {
 export async function systemd(host: Host): Promise<{ version: string; features: string } | undefined> {
   const programs = await Promise.all(['systemctl', 'localectl'].map((name) => host.program(name)))
   if (programs.includes(undefined)) return undefined
-  const library = await sharedLibrary(host)
+  const library = sharedLibrary(host)
   if (!library) return { version: 'UNDEFINED', features: '' }
   return { version: library.version, features: featuresIn(host.bytes(library.path)) }
 }
@@ -52,7 +52,7 @@ function featuresIn(library: Buffer): string {
   return ''
 }
 
-async function sharedLibrary(host: Host): Promise<{ path: string; version: string } | undefined> {
+function sharedLibrary(host: Host): { path: string; version: string } | undefined {
   const multiarch = host.names('/usr/lib').filter((name) => name.endsWith('-linux-gnu'))
   const folders = [
     '/usr/lib/systemd',

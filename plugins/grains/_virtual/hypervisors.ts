@@ -1,12 +1,12 @@
 import type { Host } from '../_facts/host.ts'
 
 /** Return the grain `virtual` of OpenVZ: its host node or one of its containers; nothing for another system. */
-export async function kindOfOpenVz(host: Host): Promise<string> {
-  const [isNode, isContainer, status] = await Promise.all([
+export function kindOfOpenVz(host: Host): string {
+  const [isNode, isContainer, status] = [
     host.exists('/proc/vz/version'),
     host.exists('/proc/vz/veinfo'),
     host.text('/proc/self/status'),
-  ])
+  ]
   const id = /^envID:\s+(\d+)$/m.exec(status ?? '')?.[1]
   if (id !== undefined) return Number(id) === 0 ? 'openvzhn' : 'openvzve'
   if (isNode) return 'openvzhn'
@@ -14,9 +14,9 @@ export async function kindOfOpenVz(host: Host): Promise<string> {
 }
 
 /** Return the grain `virtual_subtype` of Xen; nothing for another system. */
-export async function kindOfXen(host: Host, product: string | undefined): Promise<string> {
+export function kindOfXen(host: Host, product: string | undefined): string {
   const traces = ['/proc/sys/xen', '/sys/bus/xen', '/proc/xen', '/proc/xen/xsd_kva']
-  const [inSys, onBus, inProc, isDom0] = await Promise.all(traces.map((path) => host.exists(path)))
+  const [inSys, onBus, inProc, isDom0] = traces.map((path) => host.exists(path))
   if (!inSys && !onBus && !inProc) return ''
   if (isDom0) return 'Xen Dom0'
   if (product === 'HVM domU') return 'Xen HVM DomU'
@@ -45,12 +45,11 @@ const XEN_FEATURES: readonly (string | undefined)[] = [
 ]
 
 /** Return version and features of a Xen hypervisor. */
-export async function hypervisorOfXen(host: Host): Promise<Record<string, unknown>> {
+export function hypervisorOfXen(host: Host): Record<string, unknown> {
   const at = '/sys/hypervisor'
-  const version = await Promise.all(
-    ['major', 'minor', 'extra'].map((part) => host.line(`${at}/version/${part}`)),
+  const [major, minor, extra = ''] = ['major', 'minor', 'extra'].map((part) =>
+    host.line(`${at}/version/${part}`),
   )
-  const [major, minor, extra = ''] = version
   const features = host.line(`${at}/properties/features`)
   const bits = Number.parseInt(features ?? '0', 16)
   return {
