@@ -171,6 +171,14 @@ describe('with one minion', () => {
     expect(await dev.end('SIGTERM')).toEqual({ code: 130, left: [] })
   })
 
+  test('the lines of a script are checked from the first on, before anything runs', async () => {
+    dev = await Dev.start({ files: FILES })
+    dev.type('hello.greet nmae=Ada\nhello.greet Ada\n')
+    await dev.shows('No command was sent, because no minion would run it', "Did you mean 'name'?")
+    await dev.shows('minion:\n    Hello, Ada')
+    expect(await dev.end()).toEqual({ code: 0, left: [] })
+  })
+
   test('a file that loops at its top level is named, and the next saved file starts everything again', async () => {
     dev = await Dev.start({ files: { 'modules/loops.ts': 'for (;;) {}\n' } })
     await dev.shows('modules/loops.ts has been loading for 5 s: it may loop forever')

@@ -119,6 +119,8 @@ class Development {
       `Ready after ${Math.round(process.uptime() * 1000)} ms. Type a function with its arguments, or help. From another terminal:\n` +
         `  salt -c ${session.configDir} '*' test.ping`,
     )
+    // The master knows what the functions take once they are loaded: the lines of a script are checked from the first on.
+    if (!process.stdin.isTTY) this.#reloading = Promise.race([session.loaded, session.stuck])
     const types = TypeCheck.open(folder, note)
     if (types) this.#disposer.own(types)
     if (!test) return
@@ -171,7 +173,7 @@ class Development {
       )
       this.#reloading = session.restart()
     } else this.#reloading = this.#reload(saved)
-    await Promise.race([this.#reloading, session.stuck()])
+    await Promise.race([this.#reloading, session.stuck])
   }
 
   async #reload({ sources, grains }: SavedSources): Promise<void> {

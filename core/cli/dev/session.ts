@@ -86,9 +86,13 @@ export class Session {
   }
 
   /** Resolves when a file has been loading for so long. */
-  stuck(): Promise<void> {
-    this.#stuck = deferred()
+  get stuck(): Promise<void> {
     return this.#stuck.promise
+  }
+
+  /** Resolves when all files have been loaded once. */
+  get loaded(): Promise<unknown> {
+    return this.#firstLoad
   }
 
   /** Run what was typed. Resolves with its exit code when its output is written, or with that of Ctrl-C if the process ends. */
@@ -162,6 +166,7 @@ export class Session {
   #onLongLoad(key: string, file: string): void {
     this.#longLoads.add(key)
     this.#stuck.resolve()
+    this.#stuck = deferred()
     const shown = path.relative(this.#settings.fleet.folder, file)
     this.#settings.onNote(
       `${shown} has been loading for ${LONG_LOAD_MS / 1000} s: it may loop forever, or wait for what never happens, at its top level. ` +
