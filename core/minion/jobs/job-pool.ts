@@ -151,8 +151,8 @@ export class JobPool {
   }
 
   /**
-   * Describe the modules, as the JSON of a `Description`. Users' files are imported in a new process, at low priority unless `awaited`;
-   * that is repeated without a file that blocked its process. Resolves with undefined if that fails.
+   * Describe the modules, as the JSON of what `Loader.describe` returns. Users' files are imported in a new process, at low priority
+   * unless `awaited`; that is repeated without a file that blocked its process. Resolves with undefined if that fails.
    */
   async describe(awaited = false, imports = true): Promise<string | undefined> {
     if (!imports) {

@@ -17,8 +17,8 @@ type Connection = Pick<MasterConnection, 'address' | 'request'>
 export interface ReporterSettings {
   readonly id: string
   /**
-   * Describe the functions of this minion, as the JSON of a `Description`. Resolves with undefined if that fails. If not `awaited`,
-   * it runs at low priority. With `imports`, users' files may be imported; otherwise only their text is read.
+   * Describe the functions of this minion, as the JSON of what `Loader.describe` returns. Resolves with undefined if that fails. If
+   * not `awaited`, it runs at low priority. With `imports`, users' files may be imported; otherwise only their text is read.
    */
   describe(awaited: boolean, imports: boolean): Promise<string | undefined>
   /** Milliseconds without a job before users' files are imported. */
