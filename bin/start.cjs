@@ -14,7 +14,7 @@ const vm = require('node:vm')
 const DIST = path.join(__dirname, '..', 'dist')
 /**
  * The folders of built-in extensions that are bundled, by bundle. Commands need outputters, and often nothing else; the processes of a
- * master and of a minion need other plugins, but no modules, which only processes of jobs run.
+ * master and of a minion need other plugins, and no modules: processes of jobs run those.
  */
 const EXTENSION_BUNDLES = {
   outputters: ['plugins/outputters'],

@@ -1,8 +1,7 @@
 /** The master's cache: data of minions, and values that users store. */
 import { CommandExecutionError, type Context, fn, p, type TargetExpression } from 'salt-ts'
-import { tgt } from './_target.ts'
+import { tgt, tgt_type } from './_target.ts'
 
-const tgt_type = p.default(p.string(), 'glob')
 const all = { tgt: p.default(tgt, '*'), tgt_type }
 /** Without a target, nothing is cleared. */
 const named = { tgt: p.optional(tgt), tgt_type }

@@ -8,7 +8,7 @@ import {
   SaltInvocationError,
   type TargetExpression,
 } from 'salt-ts'
-import { tgt } from './_target.ts'
+import { tgt, tgt_type } from './_target.ts'
 
 /**
  * Show where a function comes from: which file provides it on which minions, what is wrong with that file, and why other
@@ -22,7 +22,7 @@ export const module = fn(
   {
     name: p.string({ description: 'A function, a module or a plugin.' }),
     tgt: p.default(p.described(tgt, 'Minions to ask.'), '*'),
-    tgt_type: p.default(p.string(), 'glob'),
+    tgt_type,
     kind: p.default(p.string({ description: 'modules, runners, outputters, grains, …' }), 'modules'),
     timeout: p.optional(p.number({ minimum: 0 })),
   },

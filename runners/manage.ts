@@ -13,11 +13,11 @@ import {
 } from 'salt-ts'
 import { acceptByFingers, meaning } from './_manage/accept.ts'
 import { connected } from './_manage/connected.ts'
-import { tgt } from './_target.ts'
+import { tgt, tgt_type } from './_target.ts'
 
 const target = {
   tgt: p.default(tgt, '*'),
-  tgt_type: p.default(p.string(), 'glob'),
+  tgt_type,
   timeout: p.optional(p.number({ minimum: 0 })),
   gather_job_timeout: p.optional(p.number({ minimum: 0 })),
 }

@@ -1,8 +1,6 @@
 /** Read what minions share with each other (Salt's mine), and let them update it. */
 import { fn, p } from 'salt-ts'
-import { tgt } from './_target.ts'
-
-const tgt_type = p.default(p.string(), 'glob')
+import { tgt, tgt_type } from './_target.ts'
 
 /**
  * Return values of minions: id → value, or for several functions (a list, or text with commas) function → id → value. The minions are

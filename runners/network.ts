@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { CommandExecutionError, fn, p } from 'salt-ts'
 import { wake } from '../modules/_host/reach.ts'
-import { tgt } from './_target.ts'
+import { tgt, tgt_type } from './_target.ts'
 
 const way = {
   bcast: p.default(p.string(), '255.255.255.255'),
@@ -39,7 +39,7 @@ export const wollist = fn({ maclist: p.string(), ...way }, async ({ maclist, bca
  * @example salt-run network.wolmatch 192.168.0.0/16 tgt_type=ipcidr bcast=192.168.255.255 destport=7
  */
 export const wolmatch = fn(
-  { tgt, tgt_type: p.default(p.string(), 'glob'), ...way },
+  { tgt, tgt_type, ...way },
   async ({ tgt, tgt_type, bcast, destport }, { master }) => {
     const { minions } = await master.match(tgt, tgt_type)
     const grains = await Promise.all(minions.map((id) => master.cachedGrains(id)))

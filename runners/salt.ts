@@ -1,6 +1,6 @@
 /** Execution functions, on the master's host or on minions. */
 import { fn, p, untyped } from 'salt-ts'
-import { tgt } from './_target.ts'
+import { tgt, tgt_type } from './_target.ts'
 
 /**
  * Run an execution function on the master's host, with its grains. Functions that need a minion are refused.
@@ -26,7 +26,7 @@ export const execute = fn(
     fun: p.string(),
     arg: p.default(p.any(), []),
     timeout: p.optional(p.number({ minimum: 0 })),
-    tgt_type: p.default(p.string(), 'glob'),
+    tgt_type,
     ret: p.default(p.string(), ''),
     jid: p.default(p.string(), ''),
     kwarg: p.optional(p.record(p.any())),

@@ -148,7 +148,7 @@ export interface StoredReturn {
   readonly [extra: string]: unknown
 }
 
-/** Who a job is for: an expression such as `web*`, or a list of ids or of the words of a compound expression. */
+/** A target: an expression such as `web*`, or a list of ids or of the words of a compound expression. */
 export type TargetExpression = string | readonly string[]
 
 /** A target type by Salt's name; one's own matchers have others. */
@@ -168,12 +168,16 @@ export type TargetType =
   | 'compound'
   | (string & {})
 
-/** A job of a runner, beside its functions and their arguments. */
-export interface RunRequest {
+/** The target of a job. */
+export interface JobTarget {
   /** Read as `tgtType` says. */
   readonly tgt: TargetExpression
   /** Default: `glob`. */
   readonly tgtType?: TargetType | undefined
+}
+
+/** A job of a runner, beside its functions and their arguments. */
+export interface RunRequest extends JobTarget {
   readonly timeout?: number | undefined
   readonly gatherJobTimeout?: number | undefined
   /** Returners, comma separated. */

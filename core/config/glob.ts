@@ -1,5 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { namesIn } from '../base/files/names-in.ts'
 import { fnmatch } from '../dialect/fnmatch.ts'
 
 const magic = /[*?[]/
@@ -17,12 +18,4 @@ function expandSegment(directories: string[], segment: string): string[] {
       .filter((name) => fnmatch(name, segment) && (!name.startsWith('.') || segment.startsWith('.')))
       .map((name) => join(directory, name)),
   )
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return []
-  }
 }

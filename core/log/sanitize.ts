@@ -27,7 +27,7 @@ export function sanitize(value: unknown, depth = 0): unknown {
 }
 
 function field(name: unknown, value: unknown, depth: number): unknown {
-  if (isSecretName(String(name)) && value !== undefined && value !== null) return MASK
+  if (isSecretName(String(name)) && value !== null) return MASK
   return sanitize(value, depth + 1)
 }
 

@@ -1,11 +1,13 @@
 /** Words for completion that are known at build time: options, and built-in extensions. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { SourceFacts } from '../../loader/describe/read-source.ts'
+import type { FileDescription } from '../../loader/files/manifest.ts'
 import { codeRoot } from '../../process/own-package.ts'
 import { templateWords } from '../authoring/templates/index.ts'
 import type { Program } from '../program/program.ts'
 import { type FlagSpec, flagsOf } from '../program/typed-options.ts'
-import { type Parameters, parameterNames, type Row, type Tables } from './rows.ts'
+import { parameterNames, type Row, type Tables } from './rows.ts'
 
 /**
  * Return the tables `options-PROGRAM`, with a row per option: name, letter, aliases, `value` if it takes one, allowed
@@ -39,7 +41,7 @@ const option = ([name, facts]: readonly [string, FlagSpec]): Row => {
 }
 
 function functionsOf(kind: 'modules' | 'runners'): Row[] {
-  const facts = written<Facts>(kind, 'manifest')
+  const facts = written<SourceFacts>(kind, 'manifest')
   return Object.entries(written<FileDescription>(kind, 'descriptions'))
     .flatMap(([file, { params }]) =>
       (facts[file]?.names ?? [file]).flatMap((name) =>
@@ -47,13 +49,6 @@ function functionsOf(kind: 'modules' | 'runners'): Row[] {
       ),
     )
     .sort(([a], [b]) => (a < b ? -1 : 1))
-}
-
-interface Facts {
-  readonly names?: readonly string[]
-}
-interface FileDescription {
-  readonly params: Readonly<Record<string, Parameters>>
 }
 
 /** Read what the build wrote about the files of a kind, by the name of each. */

@@ -1,6 +1,6 @@
 /** A client of salt-api for browsers and other programs. It uses `fetch` and nothing of Node. */
 import type { JobArguments, JobFunctions, JobReturn } from '../../author/calls.ts'
-import type { TargetExpression, TargetType } from '../../author/context.ts'
+import type { JobTarget } from '../../author/context.ts'
 import { chunksOf, serverSentData } from './server-sent-events.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -33,11 +33,7 @@ interface AnyRequest extends HttpJobSettings {
   readonly kwarg?: Fields | undefined
 }
 
-interface HttpJobSettings {
-  /** Read as `tgtType` says. */
-  readonly tgt: TargetExpression
-  /** Default: `glob`. */
-  readonly tgtType?: TargetType | undefined
+interface HttpJobSettings extends JobTarget {
   /** Seconds after which the master asks minions that have not returned whether they still run the job. */
   readonly timeout?: number
   /** Seconds in which minions that are away still get the job. */

@@ -1,5 +1,5 @@
 import type { JobArguments, JobFunctions, UntypedName } from '../../author/calls.ts'
-import type { TargetExpression, TargetType } from '../../author/context.ts'
+import type { JobTarget } from '../../author/context.ts'
 import type { JobState } from '../../jobs/job-states.ts'
 import type { SyndicsOfJob } from '../../wire/publish-request.ts'
 import type { RawArguments } from '../../wire/raw-arguments.ts'
@@ -23,13 +23,9 @@ export interface AnyRequest extends PublishSettings {
 }
 
 /** What a job is beside its functions and their arguments. */
-interface PublishSettings {
-  /** Read as `tgtType` says. */
-  readonly tgt: TargetExpression
+interface PublishSettings extends JobTarget {
   /** The arguments as typed on a command line, from which declared types are read. */
   readonly words?: RawArguments | undefined
-  /** Default: `glob`. */
-  readonly tgtType?: TargetType | undefined
   /** Seconds to wait before minions are asked whether they still work; default: `timeout` of the configuration. */
   readonly timeout?: number | undefined
   /** Seconds to wait for the answer to that; default: `gather_job_timeout`. */

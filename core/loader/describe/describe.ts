@@ -83,12 +83,13 @@ export function paramsAsJson(params: Params): Params | null {
 }
 
 /** Return a parameter that can be written as JSON: without its schema if that cannot. */
-function jsonParam({ kind, optional, secret, ...param }: Param<unknown>): Param<unknown> {
-  const plain = plainParam({ kind, optional, secret, ...param })
+function jsonParam(param: Param<unknown>): Param<unknown> {
+  const plain = plainParam(param)
   try {
     JSON.stringify(plain)
     return plain
   } catch {
+    const { kind, optional, secret } = param
     return plainParam({ kind, optional, secret, schema: {} })
   }
 }

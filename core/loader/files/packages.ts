@@ -2,9 +2,10 @@
  * npm packages with extensions. Their `package.json` has the directories by kind:
  * `"salt-ts": { "modules": "./dist/modules", "runners": "./dist/runners" }`.
  */
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { namesIn } from '../../base/files/names-in.ts'
 import { packageRoot } from '../../process/own-package.ts'
 import type { Kind } from '../kinds.ts'
 import type { SearchDirectory } from './directories.ts'
@@ -69,14 +70,6 @@ function pluginPackages(store: string): string[] {
 }
 
 const pluginsAmong = (names: readonly string[]) => names.filter((name) => PLUGIN_NAME.test(name))
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
 
 /**
  * Return the directories of a kind in a package; none if its `package.json` is unreadable or has no entry for the kind.

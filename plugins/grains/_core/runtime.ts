@@ -48,7 +48,7 @@ function machineId(host: Host): string | undefined {
  */
 function python(host: Host): Record<string, unknown> {
   const pythonexecutable = '/usr/bin/python3'
-  return host.target(pythonexecutable) === undefined ? {} : { pythonexecutable }
+  return host.exists(pythonexecutable) ? { pythonexecutable } : {}
 }
 
 /** Return a fixed number for the minion: the last 31 bits of the hash of its id. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 
@@ -50,11 +50,6 @@ export class Host {
   /** Return what a symbolic link holds; nothing if there is none. */
   link(path: string): string {
     return attempt(() => readlinkSync(this.at(path))) ?? ''
-  }
-
-  /** Return the name of the file that a path leads to in the end. */
-  target(path: string): string | undefined {
-    return attempt(() => realpathSync.native(this.at(path)))
   }
 
   /** Return the path of an executable program in PATH or in the usual folders. */
