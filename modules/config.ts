@@ -154,10 +154,13 @@ export const valid_fileproto = fn({ uri: textOnly() }, ({ uri }) =>
   SCHEMES.has(/^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1]?.toLowerCase() ?? ''),
 )
 
-/** Return the sources of values, the one with the highest precedence first. */
+/**
+ * Return the sources of values, the one with the highest precedence first. As in Salt, the configuration has grains and
+ * pillar at `grains:…` and `pillar:…`.
+ */
 function sourcesOf({ opts, grains, pillar }: Context, omissions: Partial<Omissions> = {}): Mapping[] {
   return [
-    ...(omissions.omit_opts ? [] : [opts]),
+    ...(omissions.omit_opts ? [] : [{ grains, pillar, ...opts }]),
     ...(omissions.omit_grains ? [] : [grains]),
     ...(omissions.omit_pillar ? [] : [pillar]),
     ...(omissions.omit_master ? [] : [masterOf(pillar)]),

@@ -10,6 +10,7 @@ import { MISSING, valueAt, withNested } from './_grains/nested.ts'
 import { sanitized } from './_grains/sanitize.ts'
 import { pickBy } from './_values/filter-by.ts'
 import { sameValue } from './_values/merge.ts'
+import { pythonText } from './_values/python.ts'
 import { isMapping, traverse } from './_values/traverse.ts'
 
 const delimiter = p.default(p.string(), ':')
@@ -110,7 +111,8 @@ export const append = fn(
     changeList(key, delimiter, context, (found) => {
       const list = convert && !Array.isArray(found) ? (found === null ? [] : [found]) : found
       if (!Array.isArray(list)) return `The key ${key} is not a valid list`
-      if (list.some((value) => sameValue(value, val))) return `The val ${val} was already in the list ${key}`
+      if (list.some((value) => sameValue(value, val)))
+        return `The val ${pythonText(val)} was already in the list ${key}`
       return [...list, ...[val].flat()]
     }),
 )
@@ -124,7 +126,7 @@ export const remove = fn({ key, val: p.any(), delimiter }, ({ key, val, delimite
   changeList(key, delimiter, context, (list) => {
     if (!Array.isArray(list)) return `The key ${key} is not a valid list`
     const at = list.findIndex((value) => sameValue(value, val))
-    return at < 0 ? `The val ${val} was not in the list ${key}` : list.toSpliced(at, 1)
+    return at < 0 ? `The val ${pythonText(val)} was not in the list ${key}` : list.toSpliced(at, 1)
   }),
 )
 

@@ -3,9 +3,9 @@
  * salt-ts has none, so that it is empty.
  */
 import { type Context, fn, p, SaltInvocationError } from 'salt-ts'
-import { typeName } from './_test/python.ts'
 import { pickBy } from './_values/filter-by.ts'
 import { mergeDeep, sameValue } from './_values/merge.ts'
+import { typeName } from './_values/python.ts'
 import { entriesOf, isMapping, traverse } from './_values/traverse.ts'
 
 const delimiter = p.default(p.string(), ':')

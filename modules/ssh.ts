@@ -14,7 +14,7 @@ import {
   requireFetched,
   setKey,
 } from './_ssh/authorized.ts'
-import { keyType, needsPassphrase } from './_ssh/keys.ts'
+import { needsPassphrase } from './_ssh/keys.ts'
 import {
   entriesOf,
   hashNames,
@@ -190,7 +190,7 @@ export const set_auth_key = fn(
     fingerprint_hash_type,
   },
   ({ key, enc, comment, options, cache_keys: _, ...where }, context) =>
-    setKey(key, { enc: keyType(enc), comment, options: listOf(options) }, where, context),
+    setKey(key, { enc, comment, options: listOf(options) }, where, context),
 )
 
 /**

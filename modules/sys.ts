@@ -125,14 +125,17 @@ export const list_returners = fn(patterns, ({ args }, { loader }) =>
 )
 
 /**
- * Return the documentation of returners, by name.
+ * Return the documentation of returners by the names of their functions, of those that are named or match a glob.
  *
  * @example salt '*' sys.returner_doc
+ * @example salt '*' sys.returner_doc sqlite3
  */
 export const returner_doc = fn(patterns, async ({ args }, { loader }) => {
   const view = loader.of('returners')
-  const names = await listModules(view, args)
-  return helpOf(view, names)
+  const names = await listModules(view, [])
+  const wanted = names.filter((name) => selected([returnFunction(name)], args).length > 0)
+  const texts = Object.entries(await helpOf(view, wanted))
+  return Object.fromEntries(texts.map(([name, text]) => [returnFunction(name), text]))
 })
 
 /**

@@ -14,8 +14,8 @@ import {
 import { masked } from './_config/mask.ts'
 import { jobKwargs } from './_test/job.ts'
 import { collatzSteps, fibonacci, timed } from './_test/numbers.ts'
-import { pythonRepr, pythonTuple, pythonType } from './_test/python.ts'
 import { readVersions, saltVersion, versionsText } from './_test/versions.ts'
+import { pythonRepr, pythonTuple, pythonType } from './_values/python.ts'
 
 const anything = { args: p.rest(p.any()), kwargs: p.keywords(p.any()) }
 

@@ -1,6 +1,6 @@
 import { CommandExecutionError, fromRecordJson, jsonText } from 'salt-ts'
 import { fromMsgpack, msgpack } from '#internal'
-import { pythonRepr } from '../_test/python.ts'
+import { pythonRepr } from '../_values/python.ts'
 import { entriesOf, isMapping } from '../_values/traverse.ts'
 import { fromYaml, yamlOf } from './yaml.ts'
 

@@ -48,10 +48,11 @@ export async function keysFrom(
 }
 
 /** Whether a key has to be added or updated, or exists. */
-export async function checkKey(key: string, wanted: AuthKey, where: Where) {
+export async function checkKey(key: string, given: AuthKey, where: Where) {
+  const wanted = { ...given, enc: keyType(given.enc) }
   const found = (await keysOf(where))[key]
   if (!found) return 'add'
-  return keyLine(key, found) === keyLine(key, { ...wanted, enc: keyType(wanted.enc) }) ? 'exists' : 'update'
+  return keyLine(key, found) === keyLine(key, wanted) ? 'exists' : 'update'
 }
 
 /** Add a key, or replace the line that has it. */

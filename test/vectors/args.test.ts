@@ -20,3 +20,12 @@ describe('words become the values of the golden data', () => {
     })
   }
 })
+
+test('integers of 20 digits, which could be job ids, stay text at a position', () => {
+  const jid = '20261127120057031700'
+  expect(parseInput([jid, `k=${jid}`])).toEqual([jid, { __kwarg__: true, k: BigInt(jid) }])
+  expect(parseWords([jid, '2026112712005703170'])).toEqual({
+    args: [jid, 2026112712005703170n],
+    kwargs: {},
+  })
+})

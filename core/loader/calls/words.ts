@@ -33,14 +33,13 @@ export function yamlify(word: unknown): unknown {
  */
 export function parseInput(words: readonly unknown[], noParse: readonly string[] = []): unknown[] {
   const { args, kwargs } = parseWords(words, noParse)
-  const sent = args.map((value) => (isLikeJid(value) ? String(value) : value))
-  return Object.keys(kwargs).length > 0 ? [...sent, { __kwarg__: true, ...kwargs }] : sent
+  return Object.keys(kwargs).length > 0 ? [...args, { __kwarg__: true, ...kwargs }] : [...args]
 }
 
-/** Whether an integer could be a job id; Salt sends these as text. */
-const isLikeJid = (value: unknown): boolean => typeof value === 'bigint' && String(value).length === 20
-
-/** Convert words to positional and keyword arguments. Keywords named in `noParse` keep their text. */
+/**
+ * Convert words to positional and keyword arguments. Keywords named in `noParse` keep their text, and so do positional
+ * arguments that could be job ids.
+ */
 export function parseWords(words: readonly unknown[], noParse: readonly string[] = []): Arguments {
   const args: unknown[] = []
   const kwargs = new Map<string, unknown>()
@@ -49,10 +48,14 @@ export function parseWords(words: readonly unknown[], noParse: readonly string[]
     const marked = keywordMap(word)
     if (name !== undefined) kwargs.set(name, noParse.includes(name) ? text : yamlify(text))
     else if (marked) for (const [key, value] of Object.entries(marked)) kwargs.set(key, value)
-    else args.push(yamlify(word))
+    else args.push(jidAsText(yamlify(word)))
   }
   return { args, kwargs: Object.fromEntries(kwargs) }
 }
+
+/** Return an integer that could be a job id as text, as Salt does. */
+const jidAsText = (value: unknown): unknown =>
+  typeof value === 'bigint' && String(value).length === 20 ? String(value) : value
 
 /**
  * Split the words of several functions. If there is one separator word fewer than functions, these separate the lists;

@@ -31,6 +31,8 @@ test('config.get looks in opts, grains, pillar and master, in this order', async
   expect(await ask(config.get, { key: 'empty', default: 1 })).toBeNull()
   expect(await ask(config.get, { key: 'none', default: 1 })).toBe(1)
   expect(await ask(config.get, { key: 'test.foo' })).toBe('unconfigured')
+  expect(await ask(config.get, { key: 'grains:b' })).toBe('grains')
+  expect(await ask(config.get, { key: 'pillar:deep:z' })).toBe(3)
 })
 
 test('config.get merges on request', async () => {

@@ -133,6 +133,9 @@ describe('Writing', () => {
     })
     expect(await ask(grains.remove, { key: 'roles', val: 'db' })).toEqual({ roles: ['web', 'mail'] })
     expect(await ask(grains.remove, { key: 'roles', val: 'no' })).toBe('The val no was not in the list roles')
+    expect(await ask(grains.remove, { key: 'roles', val: ['a', { b: null }] })).toBe(
+      "The val ['a', {'b': None}] was not in the list roles",
+    )
     expect(await kept()).toEqual({ roles: ['web', 'mail'], os: ['Debian', 'x'], new: { list: ['a', 'b'] } })
   })
 

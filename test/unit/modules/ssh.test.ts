@@ -56,6 +56,8 @@ describe('Keys of users', () => {
     expect(await check(one, 'me')).toBe('exists')
     expect(await check(one, 'you')).toBe('update')
     expect(await check(other, 'me')).toBe('add')
+    const unknown = { user, key: other, enc: 'x', comment: '', options: [], config }
+    await expect(ask(ssh.check_key, unknown)).rejects.toThrow("Incorrect encryption key type 'x'.")
   })
 
   test('leave all other lines as they are', async () => {

@@ -127,3 +127,9 @@ test('functions of returners are listed with their parameters', async () => {
     'syslog.returner': { args: ['ret'], defaults: null, varargs: null, kwargs: null },
   })
 })
+
+test('returners are documented by the names of their functions', async () => {
+  const text = expect.stringContaining('Prints returns and events')
+  expect(await run('sys.returner_doc', ['local'])).toEqual({ 'local.returner': text })
+  expect(await run('sys.returner_doc', ['local.returner'])).toEqual({ 'local.returner': text })
+})

@@ -1,5 +1,5 @@
 import { floatText } from '#internal'
-import { isMapping } from '../_values/traverse.ts'
+import { isMapping } from './traverse.ts'
 
 /** Format a value as Python's `repr` does. */
 export function pythonRepr(value: unknown): string {
@@ -14,6 +14,9 @@ export function pythonRepr(value: unknown): string {
   const pairs = value instanceof Map ? [...value] : Object.entries(value)
   return `{${pairs.map(([key, inner]) => `${pythonRepr(key)}: ${pythonRepr(inner)}`).join(', ')}}`
 }
+
+/** Format a value as Python's `str` does: as `pythonRepr`, but text stays as it is. */
+export const pythonText = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value))
 
 /** Format a tuple as Python's `repr` does: `(1, 2)`, `(1,)`, `()`. */
 export function pythonTuple(values: readonly unknown[]): string {
