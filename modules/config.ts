@@ -160,7 +160,7 @@ export const valid_fileproto = fn({ uri: textOnly() }, ({ uri }) =>
  */
 function sourcesOf({ opts, grains, pillar }: Context, omissions: Partial<Omissions> = {}): Mapping[] {
   return [
-    ...(omissions.omit_opts ? [] : [{ grains, pillar, ...opts }]),
+    ...(omissions.omit_opts ? [] : [{ ...opts, grains, pillar }]),
     ...(omissions.omit_grains ? [] : [grains]),
     ...(omissions.omit_pillar ? [] : [pillar]),
     ...(omissions.omit_master ? [] : [masterOf(pillar)]),

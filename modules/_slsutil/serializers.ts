@@ -1,6 +1,6 @@
 import { CommandExecutionError, fromRecordJson, jsonText } from 'salt-ts'
 import { fromMsgpack, msgpack } from '#internal'
-import { pythonRepr } from '../_values/python.ts'
+import { pythonRepr, pythonText } from '../_values/python.ts'
 import { entriesOf, isMapping } from '../_values/traverse.ts'
 import { fromYaml, yamlOf } from './yaml.ts'
 
@@ -45,9 +45,6 @@ function keyvalueOf(value: unknown, options: Options): string {
     .map(([key, member]) => `${key}${separator}${member}`)
     .join(String(line_ending))
 }
-
-/** Return text as it is, and another value as Python writes it. */
-const pythonText = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value))
 
 function refuseToRead(name: string): never {
   throw new CommandExecutionError(`Serializer '${name}' does not implement deserialize.`)

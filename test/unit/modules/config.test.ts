@@ -11,6 +11,7 @@ const context = fakeContext({
     users: { joe: { password: 's3cret', uid: 5 }, tokens: ['s3cret'] },
     empty: null,
     rotate_aes_key: true,
+    grains: { only: 'configured' },
   },
   grains: { a: 'grains', b: 'grains', deep: { x: 2, y: 2 } },
   pillar: { a: 'pillar', c: 'pillar', deep: { z: 3, list: [2] }, master: { d: 'master', 'mysql.port': 1 } },
