@@ -126,6 +126,11 @@ export class Daemon {
   }
 }
 
+/** Longer than any test, in seconds. A report of the modules costs as much as all that most tests do. */
+const NEVER_S = 3600
+/** Of a minion that reports its modules to the master at once, in tests of what the master does with them. */
+export const reportsModules = { catalogue_idle_time: 0 }
+
 /** Of a minion in tests of something else than jobs: it runs them itself, and starts no processes for them. */
 export const jobsWithin = { multiprocessing: false }
 
@@ -201,7 +206,7 @@ export class Cluster {
       master_port: this.ports.request,
       acceptance_wait_time: 1,
       random_reauth_delay: 1,
-      catalogue_idle_time: 0,
+      catalogue_idle_time: NEVER_S,
       recon_default: 100,
       recon_max: 500,
       return_retry_timer: 1,

@@ -1,7 +1,10 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Longest kinds of tests first, so that no long file is left for the end, when other workers have nothing to do. */
-const KINDS = ['/test/e2e/', '/test/integration/', '.server.test.ts']
+/**
+ * Longest kinds of tests first, so that no long file is left for the end, when other workers have nothing to do. Isolated files come
+ * before all others: each of them would end a process that has loaded the modules for the files that share it.
+ */
+const KINDS = ['.isolated.test.ts', '/test/e2e/', '/test/integration/', '.server.test.ts']
 
 const rank = ({ moduleId }: TestSpecification): number => {
   const index = KINDS.findIndex((kind) => moduleId.includes(kind))

@@ -4,7 +4,7 @@ import ts from 'typescript'
 /** Files of packages that were read and parsed: projects of one test file share them. */
 const parsed = new Map<string, ts.SourceFile | undefined>()
 
-/** Check the project of a folder as `tsc` does in it, and return what `tsc` would print. */
+/** Check the files of a folder as `tsc` does in it, without those they import from elsewhere, and return what `tsc` would print. */
 export function typeCheck(folder: string): string {
   const fail = (problem: ts.Diagnostic) => {
     throw new Error(ts.flattenDiagnosticMessageText(problem.messageText, '\n'))
@@ -23,6 +23,11 @@ export function typeCheck(folder: string): string {
     return parsed.get(key)
   }
   const program = ts.createProgram({ rootNames: config.fileNames, options: config.options, host })
-  const problems = [...config.errors, ...ts.getPreEmitDiagnostics(program)]
+  const own = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(folder))
+  const problems = [
+    ...config.errors,
+    ...program.getOptionsDiagnostics(),
+    ...own.flatMap((file) => ts.getPreEmitDiagnostics(program, file)),
+  ]
   return ts.formatDiagnostics(problems, { ...host, getCanonicalFileName: (name) => name })
 }
