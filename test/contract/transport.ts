@@ -9,6 +9,7 @@ import type {
 } from '../../core/transport/contract.ts'
 import { serveRequests as serve } from '../../core/transport/serve-requests.ts'
 import { freePort } from '../harness/ports.ts'
+import { SLOW_TEST } from '../harness/slow.ts'
 import { eventually } from '../harness/until.ts'
 
 const HOST = '127.0.0.1'
@@ -321,7 +322,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
       expect(await reading).toEqual([])
     })
 
-    test('that a stuck subscriber cannot take are counted, and reach the others', async () => {
+    test('that a stuck subscriber cannot take are counted, and reach the others', SLOW_TEST, async () => {
       const server = await servePublish({ highWaterMark: 10 })
       await subscribe(server.port, { identity: 'stuck' })
       const reader = await subscribe(server.port)

@@ -8,7 +8,7 @@ import { jobRequest } from '../../core/cli/jobs/job-request.ts'
 import { type LocalClient, RunnerClient } from '../../core/client/index.ts'
 import { jobCacheDirectory, minionDataDirectory } from '../../core/config/cachedir.ts'
 import type { Event } from '../../core/events/index.ts'
-import { Cluster, run } from '../harness/daemons.ts'
+import { Cluster, reportsModules, run } from '../harness/daemons.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { quietLog } from '../harness/log.ts'
 import { returnsOf } from '../harness/returns-of.ts'
@@ -34,7 +34,10 @@ beforeAll(async () => {
     await writeFile(join(folder, kind, 'words.js'), MODULE)
   }
   cluster = await Cluster.open({ master: { runner_dirs: [join(folder, 'runners')] } })
-  await Promise.all([cluster.addMinion('web1', { module_dirs: [folder] }), cluster.addMinion('db1')])
+  await Promise.all([
+    cluster.addMinion('web1', { module_dirs: [folder], ...reportsModules }),
+    cluster.addMinion('db1', reportsModules),
+  ])
   await Promise.all(['web1', 'db1'].map(reported))
   client = await cluster.client()
 })

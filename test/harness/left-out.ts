@@ -11,7 +11,9 @@ export function leftOut(modules: readonly TestModule[]): string | undefined {
   const found = new Map<string, Lacking>()
   for (const module of modules)
     for (const test of module.children.allTests('skipped')) {
-      const { what, command } = test.meta().lacks ?? UNSAID
+      const { lacks } = test.meta()
+      if (!lacks && test.tags.includes('slow')) continue // `npm run test:quick` leaves those out
+      const { what, command } = lacks ?? UNSAID
       const lacking = found.get(what) ?? { command, files: new Set(), tests: 0 }
       lacking.tests++
       lacking.files.add(module.relativeModuleId)

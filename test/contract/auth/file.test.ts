@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { program } from '../../harness/needs.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { authContract, openBackend, PASSWORD } from '../auth.ts'
 
 const folder = await temporaryFolder('salt-ts-auth-file-')
@@ -191,16 +192,20 @@ describe('file', () => {
     expect(await check({ settings })).toEqual([expect.stringContaining('can be changed by others')])
   })
 
-  test('compares the password of somebody it does not know with the dearest hash, as that of somebody it knows', async () => {
-    const settings = {
-      filename: written('dearest', 'ada:{SHA}x', `fred:${ENDLESS}`),
-      filetype: 'htpasswd',
-      timeout: 1,
-    }
-    for (const username of ['fred', 'nobody'])
-      await expect(ask({ username, password: 'wrong' }, { settings })).rejects.toThrow('no answer within')
-    expect(await ask({ username: 'ada', password: 'wrong' }, { settings })).toEqual(refused)
-  })
+  test(
+    'compares the password of somebody it does not know with the dearest hash, as that of somebody it knows',
+    SLOW_TEST,
+    async () => {
+      const settings = {
+        filename: written('dearest', 'ada:{SHA}x', `fred:${ENDLESS}`),
+        filetype: 'htpasswd',
+        timeout: 1,
+      }
+      for (const username of ['fred', 'nobody'])
+        await expect(ask({ username, password: 'wrong' }, { settings })).rejects.toThrow('no answer within')
+      expect(await ask({ username: 'ada', password: 'wrong' }, { settings })).toEqual(refused)
+    },
+  )
 
   test('goes on answering while a password is compared', async () => {
     const settings = {

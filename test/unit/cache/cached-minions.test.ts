@@ -7,6 +7,7 @@ import { MinionData } from '../../../core/cache/minion-data.ts'
 import { createMatcher, expectedMinions, explainNoMatch } from '../../../core/targets/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { allMatchers } from '../../harness/matchers.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { until } from '../../harness/until.ts'
 
 const plugins = await allMatchers()
@@ -127,7 +128,7 @@ test('facts that another process has changed are seen by the next target, howeve
   await other.close()
 })
 
-test('facts of a file that was replaced by another one are not kept', async () => {
+test('facts of a file that was replaced by another one are not kept', SLOW_TEST, async () => {
   await data.save('web1', { grains: { os: 'Debian' } })
   expect(osOf(['web1'])).toEqual(['Debian'])
   rmSync(MinionData.path(directory))

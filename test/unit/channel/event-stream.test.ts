@@ -18,6 +18,7 @@ import { readEvent } from '../../../core/events/index.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
 import { quietLog } from '../../harness/log.ts'
 import { openProxy, type TcpProxy } from '../../harness/proxy.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { until } from '../../harness/until.ts'
 
 const ID = 'api-one'
@@ -152,7 +153,7 @@ describe('a stranger', () => {
     await Promise.all([loud.closed, odd.closed])
   })
 
-  test('that says nothing is cut off', async () => {
+  test('that says nothing is cut off', SLOW_TEST, async () => {
     const { closed } = await stranger()
     await closed
   })
@@ -171,7 +172,7 @@ test('whose key is no longer accepted hears nothing more', async () => {
   expect(server.readers).toBe(0)
 })
 
-test('a reader that does not read is cut off; others hear everything', async () => {
+test('a reader that does not read is cut off; others hear everything', SLOW_TEST, async () => {
   const slow = await proved()
   slow.socket.write(slow.directions.toServer.seal(FRAME_KINDS.want, encodeNetwork([''])))
   const { want, heard } = await reader()

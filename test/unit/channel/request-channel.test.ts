@@ -7,6 +7,7 @@ import { SymmetricKey } from '../../../core/crypto/index.ts'
 import { MAX_CONTENT_BYTES, MAX_MESSAGE_BYTES, MAX_RETURN_BYTES } from '../../../core/wire/message-size.ts'
 import { InProcessMaster } from '../../harness/in-process-master.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 
 const ALGORITHMS = { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' } as const
 type Wire = (frame: Uint8Array) => Promise<Uint8Array>
@@ -139,25 +140,29 @@ test('a pillar by another key is refused', async () => {
   await expect(requests.pillar(pillar, 1000)).rejects.toMatchObject({ code: 'AUTHENTICATION_FAILED' })
 })
 
-test('the largest return there may be fits into a message, and a larger message is refused before it is sent', async () => {
-  const frames: number[] = []
-  const { requests } = await channel(async (frame) => {
-    frames.push(frame.length)
-    throw new Error('no answer')
-  })
-  const filled = (bytes: number) => ({ cmd: '_return', return: new Encoded(Buffer.alloc(bytes, 0xc0)) })
-  await expect(requests.request(filled(MAX_RETURN_BYTES), 1000)).rejects.toThrow('no answer')
-  expect(frames[0]).toBeGreaterThan(MAX_RETURN_BYTES)
-  expect(frames[0]).toBeLessThanOrEqual(MAX_MESSAGE_BYTES)
-  frames.length = 0
-  await expect(requests.request(filled(MAX_CONTENT_BYTES), 1000)).rejects.toMatchObject({
-    code: 'MESSAGE_TOO_LARGE',
-    message: expect.stringMatching(
-      /^The message _return is too large: it has \S+ MiB, and a master accepts 100.0 MiB at most/,
-    ),
-  })
-  expect(frames).toEqual([])
-})
+test(
+  'the largest return there may be fits into a message, and a larger message is refused before it is sent',
+  SLOW_TEST,
+  async () => {
+    const frames: number[] = []
+    const { requests } = await channel(async (frame) => {
+      frames.push(frame.length)
+      throw new Error('no answer')
+    })
+    const filled = (bytes: number) => ({ cmd: '_return', return: new Encoded(Buffer.alloc(bytes, 0xc0)) })
+    await expect(requests.request(filled(MAX_RETURN_BYTES), 1000)).rejects.toThrow('no answer')
+    expect(frames[0]).toBeGreaterThan(MAX_RETURN_BYTES)
+    expect(frames[0]).toBeLessThanOrEqual(MAX_MESSAGE_BYTES)
+    frames.length = 0
+    await expect(requests.request(filled(MAX_CONTENT_BYTES), 1000)).rejects.toMatchObject({
+      code: 'MESSAGE_TOO_LARGE',
+      message: expect.stringMatching(
+        /^The message _return is too large: it has \S+ MiB, and a master accepts 100.0 MiB at most/,
+      ),
+    })
+    expect(frames).toEqual([])
+  },
+)
 
 let second: InProcessMaster | undefined
 afterEach(async () => {

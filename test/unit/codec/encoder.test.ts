@@ -12,6 +12,7 @@ import {
   Float,
   NamedConstant,
 } from '../../../core/codec/index.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 
 const hex = (value: unknown) => encodeNetwork(value).toString('hex')
 const localHex = (value: unknown) => encodeLocal(value).toString('hex')
@@ -29,7 +30,7 @@ describe('what is encoded already', () => {
   test.each([
     [encodeNetworkParts, encodeNetwork],
     [encodeLocalParts, encodeLocal],
-  ])('is a part of its own if it is large, and is not copied', (inParts, encode) => {
+  ])('is a part of its own if it is large, and is not copied', SLOW_TEST, (inParts, encode) => {
     const bytes = encodeNetwork(large)
     const around = { before: 1, value: new Encoded(bytes), small: encoded, after: ['x'] }
     const parts = inParts(around)

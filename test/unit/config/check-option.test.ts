@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { problemWith } from '../../../core/config/check-option.ts'
 import { masterOptions } from '../../../core/config/master-options.ts'
 import { minionOptions } from '../../../core/config/minion-options.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 
 const ajv = new Ajv({ allowUnionTypes: true, strictTuples: false })
 const options = Object.entries({ ...masterOptions, ...minionOptions })
@@ -31,7 +32,7 @@ const likely = fc.oneof(
 )
 
 describe('the schemas of the options', () => {
-  test('are decided as ajv decides them', () => {
+  test('are decided as ajv decides them', SLOW_TEST, () => {
     for (const [name, { schema }] of options) {
       const validate = ajv.compile(schema)
       fc.assert(

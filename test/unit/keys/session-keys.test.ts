@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PublicKey } from '../../../core/crypto/index.ts'
 import { KeyStore, SessionKeys } from '../../../core/keys/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { randomPem } from './pems.ts'
 import { policy } from './policies.ts'
 
@@ -51,27 +52,31 @@ describe('a session key', () => {
     expect((await openSessions().current('web1'))?.key.text).toBe(session.text)
   })
 
-  test('is seen by a worker at once, though it has looked for it in the same turn of its event loop', async () => {
-    await accept('web1')
-    expect(await sessions.current('web1')).toBeUndefined()
-    const source = (path: string) => JSON.stringify(new URL(`../../../core/${path}`, import.meta.url).href)
-    const script = `
+  test(
+    'is seen by a worker at once, though it has looked for it in the same turn of its event loop',
+    SLOW_TEST,
+    async () => {
+      await accept('web1')
+      expect(await sessions.current('web1')).toBeUndefined()
+      const source = (path: string) => JSON.stringify(new URL(`../../../core/${path}`, import.meta.url).href)
+      const script = `
       import { KeyStore, SessionKeys } from ${source('keys/index.ts')}
       const keys = new KeyStore(${JSON.stringify(directory)})
       const sessions = SessionKeys.open(${JSON.stringify(directory)}, { keys, lifetimeSeconds: 0 })
       await sessions.forAcceptedKey('web1', keys.accepted('web1'))
       await sessions.close()`
-    execFileSync(process.execPath, [
-      '--conditions',
-      'source',
-      '--import',
-      'tsx',
-      '--input-type=module',
-      '-e',
-      script,
-    ])
-    expect(await sessions.current('web1')).toBeDefined()
-  })
+      execFileSync(process.execPath, [
+        '--conditions',
+        'source',
+        '--import',
+        'tsx',
+        '--input-type=module',
+        '-e',
+        script,
+      ])
+      expect(await sessions.current('web1')).toBeDefined()
+    },
+  )
 
   test('is the same for all workers, whoever makes it', async () => {
     const key = await accept('web1')

@@ -5,6 +5,7 @@ import type { Context } from '../../../core/author/index.ts'
 import { createContext, type LoaderSettings, openLoader, refusalsHere } from '../../../core/loader/index.ts'
 import { createLogger } from '../../../core/log/index.ts'
 import { quietLog } from '../../harness/log.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { eventually, until } from '../../harness/until.ts'
 import { call, extensionFolder } from './folder.ts'
 
@@ -314,7 +315,7 @@ describe('broken files', () => {
       `'${name}' is not available. Possible reasons: '${inFixture(file)}:${reason}'`,
     )
   })
-  test('one that hangs on import is given up, and harms nobody else', async () => {
+  test('one that hangs on import is given up, and harms nobody else', SLOW_TEST, async () => {
     const loader = openFixtures({}, { timeoutMs: 1500 })
     const [hanging, other] = await Promise.all([
       call(loader, 'hangs.never'),

@@ -8,6 +8,7 @@ import type { Snapshot } from '../../../core/metrics/snapshot.ts'
 import { scrape } from '../../harness/exposition.ts'
 import { quietLog } from '../../harness/log.ts'
 import { freePort } from '../../harness/ports.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { until } from '../../harness/until.ts'
 
 const snapshot: Snapshot = { salt_master_subscribers: [{ labels: [], value: 7 }] }
@@ -83,7 +84,7 @@ test('connections that say nothing are no more than so many', async () => {
   )
 })
 
-test('a port that is taken is named, and taken once it is free', async () => {
+test('a port that is taken is named, and taken once it is free', SLOW_TEST, async () => {
   const port = await freePort()
   const first = await serveMetrics({ host: '127.0.0.1', port, gather: async () => snapshot, log: quietLog })
   const told: string[] = []

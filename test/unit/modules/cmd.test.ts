@@ -10,6 +10,7 @@ import * as cmd from '../../../modules/cmd.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, ROOT } from '../../harness/needs.ts'
 import { isAlive, withEnvironment } from '../../harness/processes.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { eventually, until } from '../../harness/until.ts'
 import { call, fakeContext } from './context.ts'
 import { stubProgram } from './stub.ts'
@@ -333,14 +334,18 @@ describe('Time', () => {
     expect(left).toEqual([])
   })
 
-  test('a command that starts others all the time cannot start one out of reach while it is killed', async () => {
-    const env = { SALT_TEST_COMMAND: `${folder}/forking` }
-    const line = 'for i in 1 2; do (while :; do sleep 5 > /dev/null 2>&1 & done) & done; wait'
-    for (let round = 0; round < 3; round++) {
-      await call(cmd.run, { cmd: line, env, timeout: 0.1 }, fakeContext())
-      expect(withEnvironment('SALT_TEST_COMMAND', `${folder}/forking`)).toEqual([])
-    }
-  })
+  test(
+    'a command that starts others all the time cannot start one out of reach while it is killed',
+    SLOW_TEST,
+    async () => {
+      const env = { SALT_TEST_COMMAND: `${folder}/forking` }
+      const line = 'for i in 1 2; do (while :; do sleep 5 > /dev/null 2>&1 & done) & done; wait'
+      for (let round = 0; round < 3; round++) {
+        await call(cmd.run, { cmd: line, env, timeout: 0.1 }, fakeContext())
+        expect(withEnvironment('SALT_TEST_COMMAND', `${folder}/forking`)).toEqual([])
+      }
+    },
+  )
 
   test('an aborted job stops its command, which may tidy up', async () => {
     const controller = new AbortController()

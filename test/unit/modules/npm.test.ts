@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { runProgram } from '../../../modules/_program/run.ts'
 import * as npm from '../../../modules/npm.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 let folder: string
@@ -60,7 +61,7 @@ async function pack(version: string): Promise<Buffer> {
   return readFile(archive)
 }
 
-test('installs, lists and removes a package below a folder', async () => {
+test('installs, lists and removes a package below a folder', SLOW_TEST, async () => {
   expect(await ask(npm.install, { pkg: 'shop@1.0.0', dir: app, silent: false })).toMatchObject({ added: 1 })
   expect(await ask(npm.list, { dir: app })).toMatchObject({ shop: { version: '1.0.0' } })
   const upgraded = await ask(npm.install, { pkgs: ['shop'], dir: app, registry: addressOf(registry) })
@@ -73,7 +74,7 @@ test('installs, lists and removes a package below a folder', async () => {
   expect(await ask(npm.list, { dir: app })).toEqual({})
 })
 
-test('installs for the whole host without a folder, and nothing in a dry run', async () => {
+test('installs for the whole host without a folder, and nothing in a dry run', SLOW_TEST, async () => {
   await ask(npm.install, { pkg: 'shop', dry_run: true })
   expect(await ask(npm.list)).toEqual({})
   await ask(npm.install, { pkg: 'shop' })
@@ -85,14 +86,14 @@ test('passes on what npm says about a package that is not there', async () => {
   await expect(ask(npm.install, { pkg: 'shop', dir: join(folder, 'absent') })).rejects.toThrow(/absent/)
 })
 
-test('takes no name of a package for an option or a command of a shell', async () => {
+test('takes no name of a package for an option or a command of a shell', SLOW_TEST, async () => {
   const marker = join(folder, 'marker')
   await expect(ask(npm.install, { pkg: `--prefix=${marker}`, dir: app })).rejects.toThrow()
   await expect(ask(npm.install, { pkg: `$(touch ${marker})`, dir: app })).rejects.toThrow()
   await expect(readFile(marker)).rejects.toThrow('ENOENT')
 })
 
-test('reads and cleans the cache', async () => {
+test('reads and cleans the cache', SLOW_TEST, async () => {
   await ask(npm.install, { pkg: 'shop', dir: app })
   expect(await ask(npm.cache_path)).toBe(join(folder, 'cache'))
   expect(await ask(npm.cache_list)).toContain('shop-1.1.0.tgz')

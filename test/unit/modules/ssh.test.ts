@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as ssh from '../../../modules/ssh.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, program, ROOT } from '../../harness/needs.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { commandContext } from './commands.ts'
 import { type AnyFn, call } from './context.ts'
 import { stubProgram } from './stub.ts'
@@ -319,7 +320,10 @@ describe('key_is_encrypted', () => {
     return path
   }
 
-  test('tells which private keys need a passphrase', needs(program('ssh-keygen')), async () => {
+  test('tells which private keys need a passphrase', {
+    ...needs(program('ssh-keygen')),
+    ...SLOW_TEST,
+  }, async () => {
     for (const format of ['PEM', 'RFC4716']) {
       expect(await ask(ssh.key_is_encrypted, { key: made('rsa', format, '') })).toBe(false)
       expect(await ask(ssh.key_is_encrypted, { key: made('rsa', format, 'secret') })).toBe(true)

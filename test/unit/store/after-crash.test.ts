@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { SaltError } from '../../../core/base/errors.ts'
 import { checkAfterCrash, openStore } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { testProgram } from '../../harness/test-program.ts'
 
 let directory: string
@@ -76,7 +77,7 @@ test('a process that keeps a store locked is named, and a start ends instead of 
   })
 })
 
-test('a process that keeps a store locked for a while is waited for, which is told', async () => {
+test('a process that keeps a store locked for a while is waited for, which is told', SLOW_TEST, async () => {
   await start()
   await makeStores()
   const path = join(directory, 'whole.mdb')

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keysUnder, openStore, type Store } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { testProgram } from '../../harness/test-program.ts'
 import { eventually } from '../../harness/until.ts'
 
@@ -64,12 +65,16 @@ describe.each(removals)('a store that is in use when %s', (_, remove) => {
   })
 })
 
-test('a file that was removed is there again within seconds, though nobody changes its store', async () => {
-  await filled('a')
-  await rm(directory, { recursive: true })
-  await eventually(() => expect(told).toHaveLength(1))
-  expect(await onDisk()).toEqual(['a'])
-})
+test(
+  'a file that was removed is there again within seconds, though nobody changes its store',
+  SLOW_TEST,
+  async () => {
+    await filled('a')
+    await rm(directory, { recursive: true })
+    await eventually(() => expect(told).toHaveLength(1))
+    expect(await onDisk()).toEqual(['a'])
+  },
+)
 
 test('a change under way while the file is removed is acknowledged when it is in the new one', async () => {
   const store = await filled('a')

@@ -9,6 +9,7 @@ import { Float } from '../../../core/codec/index.ts'
 import { checkStore, keysUnder, openStore, type Store } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { MOUNTS, needs, STRACE } from '../../harness/needs.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { testProgram } from '../../harness/test-program.ts'
 
 const child = await testProgram('store-child.ts', import.meta.url)
@@ -120,10 +121,14 @@ describe('changes', () => {
     expect(store.get(['count'])).toBe(600)
   })
 
-  test('are possible while other processes open the store and close it, each as the last one', async () => {
-    const run = () => execa(process.execPath, [...childArguments, path, 'open-and-close', '600'])
-    await Promise.all([1, 2].map(run))
-  })
+  test(
+    'are possible while other processes open the store and close it, each as the last one',
+    SLOW_TEST,
+    async () => {
+      const run = () => execa(process.execPath, [...childArguments, path, 'open-and-close', '600'])
+      await Promise.all([1, 2].map(run))
+    },
+  )
 
   test('are refused after close, which waits for those under way', async () => {
     const store = openTestStore()

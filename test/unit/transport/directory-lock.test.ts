@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { lockDirectory } from '../../../core/transport/directory-lock.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 
 let directory: string
 let problems: string[]
@@ -64,7 +65,7 @@ test('works in a directory whose path is too long for a socket', async () => {
   expect(await readdir(long)).toEqual([])
 })
 
-test('refuses a second daemon also if the first one answers nothing', async () => {
+test('refuses a second daemon also if the first one answers nothing', SLOW_TEST, async () => {
   const silent = createServer(() => {}).listen(join(directory, '.salt-minion.ipc'))
   await expect(hold('web2')).rejects.toThrow(/another salt-minion, which does not answer, already does/)
   silent.close()

@@ -9,6 +9,7 @@ import type { Tls } from '../../../core/transport/contract.ts'
 import { getTransport } from '../../../core/transport/index.ts'
 import { serveRequests } from '../../../core/transport/serve-requests.ts'
 import { packFrame, readFrame } from '../../../core/transport/tcp/framing.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { eventually, until } from '../../harness/until.ts'
 
 const here = { host: '127.0.0.1', port: 0 }
@@ -176,7 +177,7 @@ describe('a subscriber over tcp', () => {
     ])
   })
 
-  test('leaves a publisher that promised signs of life and is silent', async () => {
+  test('leaves a publisher that promised signs of life and is silent', SLOW_TEST, async () => {
     const { port, sockets } = await publisher()
     const client = own(await tcp.subscribe({ ...subscriber, port, heartbeat: 'quick' }))
     const states: string[] = []
@@ -190,6 +191,7 @@ describe('a subscriber over tcp', () => {
     ['ws', ws],
   ])(
     'stays with a publisher over %s that has nothing to publish but gives signs of life',
+    SLOW_TEST,
     async (_, transport) => {
       const server = own(await transport.servePublish(here))
       const client = own(await transport.subscribe({ ...subscriber, port: server.port, heartbeat: 'quick' }))
@@ -268,7 +270,7 @@ describe.each(['tcp', 'ws'])('TLS over %s', (name) => {
     })
   })
 
-  test('is not spoken with a client that does not', async () => {
+  test('is not spoken with a client that does not', SLOW_TEST, async () => {
     await expect(ask({ ...mine, verify: 'none' }, undefined)).rejects.toMatchObject({
       code: expect.stringMatching('MASTER_UNREACHABLE|TIMEOUT'),
     })

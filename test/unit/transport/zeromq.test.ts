@@ -7,6 +7,7 @@ import { readRouted } from '../../../core/transport/zeromq/routed.ts'
 import { SubscriptionCount } from '../../../core/transport/zeromq/subscription-count.ts'
 import { HandshakeGate } from '../../../core/transport/zeromq/zap.ts'
 import { freePort } from '../../harness/ports.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { eventually } from '../../harness/until.ts'
 
 const zeromq = getTransport('zeromq')
@@ -110,18 +111,24 @@ describe('the request client over ZeroMQ', () => {
     }
   })
 
-  test('tells of a server that listens and takes no connection, which is none that is away, also to who is impatient', async () => {
-    const { port, door } = await serveBehindDoor()
-    await door.refuse()
-    const client = own(zeromq.connectRequests({ ...here, port, failFast: true }))
-    await expect(client.request(Buffer.from('x'), 2_000)).rejects.toMatchObject({
-      code: 'TIMEOUT',
-      message: expect.stringMatching(/within 2 seconds: a process listens there but completes no handshake/),
-    })
-    const answer = client.request(Buffer.from('x'), 60_000)
-    door.accept()
-    expect(String(await answer)).toBe('x')
-  })
+  test(
+    'tells of a server that listens and takes no connection, which is none that is away, also to who is impatient',
+    SLOW_TEST,
+    async () => {
+      const { port, door } = await serveBehindDoor()
+      await door.refuse()
+      const client = own(zeromq.connectRequests({ ...here, port, failFast: true }))
+      await expect(client.request(Buffer.from('x'), 2_000)).rejects.toMatchObject({
+        code: 'TIMEOUT',
+        message: expect.stringMatching(
+          /within 2 seconds: a process listens there but completes no handshake/,
+        ),
+      })
+      const answer = client.request(Buffer.from('x'), 60_000)
+      door.accept()
+      expect(String(await answer)).toBe('x')
+    },
+  )
 
   test('sends a request once, and gives it up at once when the server vanishes', async () => {
     const first = new Router({ linger: 0 })

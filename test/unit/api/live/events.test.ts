@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ApiConnection } from '../../../harness/api-connection.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../../harness/test-api.ts'
 import { until } from '../../../harness/until.ts'
 
@@ -153,7 +154,7 @@ test('with events: all, readers get the jobs of everybody', async () => {
   await reader.has('tag: salt/wheel/20260101000000000002/ret')
 })
 
-test('a reader that does not read is dropped, and costs others nothing', async () => {
+test('a reader that does not read is dropped, and costs others nothing', SLOW_TEST, async () => {
   await open({ max_reader_backlog: 1_000_000 })
   const frozen = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   await frozen.has('retry')

@@ -3,6 +3,7 @@ import { httpError } from '../../../../core/api/http-errors.ts'
 import { deferred } from '../../../../core/base/deferred.ts'
 import { fakeLog } from '../../../../core/testing/recording-log.ts'
 import { ApiConnection } from '../../../harness/api-connection.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../../harness/test-api.ts'
 import { until } from '../../../harness/until.ts'
 
@@ -51,14 +52,14 @@ const statuses = async (answers: Promise<{ statusCode: number }>[]) =>
 
 const many = (count: number) => Array.from({ length: count }, (_, n) => n)
 
-test('ten thousand guesses of tokens at once: 20 are looked at', async () => {
+test('ten thousand guesses of tokens at once: 20 are looked at', SLOW_TEST, async () => {
   const found = await statuses(many(10_000).map((n) => byToken(guess(n))))
   expect(asked).toBe(20)
   expect(found.filter((status) => status === 401)).toHaveLength(20)
   expect(found.filter((status) => status === 429)).toHaveLength(9980)
 })
 
-test('ten thousand guesses of one password from one address: 20 are looked at', async () => {
+test('ten thousand guesses of one password from one address: 20 are looked at', SLOW_TEST, async () => {
   const found = await statuses(many(10_000).map((n) => byPassword('fred', `guess ${n}`)))
   expect([asked, found.filter((status) => status === 401).length]).toEqual([20, 20])
   const told = log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message)

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { ApiConnection } from '../../../harness/api-connection.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../../harness/test-api.ts'
 import { until } from '../../../harness/until.ts'
 
@@ -38,7 +39,7 @@ test('the server is ready when the master answers; otherwise it reports why not'
   expect((await api.app.inject('/livez')).statusCode).toBe(200)
 })
 
-test('the server is not ready while its question to the master has to wait', async () => {
+test('the server is not ready while its question to the master has to wait', SLOW_TEST, async () => {
   await open()
   api.answer = () => new Promise(() => {})
   const reasons = ['The master does not keep up with the requests of this server.']

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type AuditEntry, AuditLog, listAudit, verifyAudit } from '../../../../core/auth/audit/index.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { MOUNTS, needs } from '../../../harness/needs.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 import { mountSmallDisk } from '../../../harness/small-disk.ts'
 import { testProgram } from '../../../harness/test-program.ts'
 import { until } from '../../../harness/until.ts'
@@ -373,21 +374,25 @@ describe('what goes wrong', () => {
     }
   })
 
-  test('a process that is stopped in the middle of writing keeps nobody, and is named; one that is slow is not', async () => {
-    await record(1) // LMDB opens a file only while nobody writes
-    const holder = await start('hold')
-    await openLog().record(entry())
-    holder.kill('SIGSTOP')
-    await openLog().record(entry())
-    await until('it is told', () => complaints.length > 0)
-    expect(complaints).toEqual([
-      expect.stringMatching(`: process ${holder.pid} \\(.*is stopped, as by Ctrl-Z`),
-    ])
-    holder.kill('SIGKILL')
-    await until('the lines are there', async () => (await lines()).length === 3)
-  })
+  test(
+    'a process that is stopped in the middle of writing keeps nobody, and is named; one that is slow is not',
+    SLOW_TEST,
+    async () => {
+      await record(1) // LMDB opens a file only while nobody writes
+      const holder = await start('hold')
+      await openLog().record(entry())
+      holder.kill('SIGSTOP')
+      await openLog().record(entry())
+      await until('it is told', () => complaints.length > 0)
+      expect(complaints).toEqual([
+        expect.stringMatching(`: process ${holder.pid} \\(.*is stopped, as by Ctrl-Z`),
+      ])
+      holder.kill('SIGKILL')
+      await until('the lines are there', async () => (await lines()).length === 3)
+    },
+  )
 
-  test('processes that write at once and are killed leave a chain without a gap', async () => {
+  test('processes that write at once and are killed leave a chain without a gap', SLOW_TEST, async () => {
     const writers = await Promise.all(['a', 'b', 'c'].map((name) => start('write', name)))
     for (let round = 0; round < 6; round++) {
       const [victim] = writers.splice(0, 1)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { isBelow, openInside } from '../../../../core/base/files/open-inside.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 
 let folder: string
 let root: string
@@ -61,7 +62,7 @@ test('a folder is opened only where one is asked for', async () => {
   expect(await openInside(join(root, 'link'), [root], { kind: 'directory', flags })).toBeUndefined()
 })
 
-test('who swaps a folder for a link while it is read gets nothing from outside', async () => {
+test('who swaps a folder for a link while it is read gets nothing from outside', SLOW_TEST, async () => {
   const place = join(root, 'sub')
   let isRunning = true
   const swapping = (async () => {

@@ -10,6 +10,7 @@ import { additionsTo, leftOut, problemsIn, remarksOn } from '../../../../core/cl
 import { pack } from '../../../../core/cli/authoring/pack/pack.ts'
 import { readManifest } from '../../../../core/cli/authoring/package-manifest.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 
 const project = fileURLToPath(new URL('../../../../', import.meta.url))
 
@@ -58,21 +59,25 @@ test('all that package.json lacks is named at once, and nothing is written', asy
   })
 })
 
-test('what it lacks is written on request; tests and generated files stay out of the package', async () => {
-  await put('package.json', { name: 'salt-ts-shop', version: '1.0.0' })
-  await put('modules/shop.ts', MODULE)
-  await put('modules/shop.test.ts', '')
-  await put('modules/_catalogue.d.ts', '')
-  await put('fleet.test.ts', '')
-  await put('README.md', '# Shop\n')
-  const { tarball, notes } = await packed({ fix: true })
-  expect(await contents(tarball)).toEqual(['README.md', 'modules/shop.ts', 'package.json'])
-  expect(notes).toEqual([
-    `set in ${folder}/package.json: type, engines, salt-ts, files`,
-    expect.stringContaining('types for call(), which need npm install --save-dev typescript'),
-  ])
-  expect(await additionsTo(folder, await readManifest(path.join(folder, 'package.json')))).toEqual([])
-})
+test(
+  'what it lacks is written on request; tests and generated files stay out of the package',
+  SLOW_TEST,
+  async () => {
+    await put('package.json', { name: 'salt-ts-shop', version: '1.0.0' })
+    await put('modules/shop.ts', MODULE)
+    await put('modules/shop.test.ts', '')
+    await put('modules/_catalogue.d.ts', '')
+    await put('fleet.test.ts', '')
+    await put('README.md', '# Shop\n')
+    const { tarball, notes } = await packed({ fix: true })
+    expect(await contents(tarball)).toEqual(['README.md', 'modules/shop.ts', 'package.json'])
+    expect(notes).toEqual([
+      `set in ${folder}/package.json: type, engines, salt-ts, files`,
+      expect.stringContaining('types for call(), which need npm install --save-dev typescript'),
+    ])
+    expect(await additionsTo(folder, await readManifest(path.join(folder, 'package.json')))).toEqual([])
+  },
+)
 
 test('modules in JavaScript have no types to write', async () => {
   await put('modules/shop.js', 'export const list = () => []\n')
@@ -98,7 +103,7 @@ test('a folder of which npm packs nothing is a problem, that of helpers too', as
   expect(await leftOut(folder, COMPLETE, ['modules/shop.ts', 'utils/text.ts'])).toEqual([])
 })
 
-test('a mistake that TypeScript finds is an error', async () => {
+test('a mistake that TypeScript finds is an error', SLOW_TEST, async () => {
   await put('package.json', COMPLETE)
   await put('modules/shop.ts', 'export const list = (): string => 7\n')
   await put('tsconfig.json', { compilerOptions: { module: 'nodenext', lib: ['es5'], types: [] } })
@@ -160,25 +165,29 @@ test('what an author may not have meant is remarked', async () => {
   expect(await remarksOn(folder, { ...COMPLETE, name: '@acme/salt-ts-shop' })).toHaveLength(1)
 })
 
-test('files with secrets are refused, by name or as private keys, and examples of them are packed', async () => {
-  const { privateKey } = generateKeyPairSync('ed25519')
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
-  await put('package.json', COMPLETE)
-  await put('modules/shop.ts', MODULE)
-  await put('modules/.env.example', 'TOKEN=\n')
-  await put('modules/.env', 'TOKEN=1\n')
-  await put('modules/.env.production', 'TOKEN=1\n')
-  await put('modules/keys/deploy', `Comment: mine\n${pem}`)
-  const refused = await packed().then(String, (error: Error) => error.message)
-  expect(refused.split('\n').slice(1).sort()).toEqual(
-    ['.env', '.env.production', 'keys/deploy'].map(
-      (name) =>
-        `  modules/${name} seems to hold secrets, and npm would pack it: move it out of the folder, or add "!modules/${name}" to "files".`,
-    ),
-  )
-  const left = ['!modules/.env', '!modules/.env.production', '!modules/keys/deploy']
-  await put('package.json', { ...COMPLETE, files: ['modules', ...left] })
-  expect(await contents((await packed()).tarball)).toEqual([
-    ...['modules/.env.example', 'modules/shop.ts', 'package.json'],
-  ])
-})
+test(
+  'files with secrets are refused, by name or as private keys, and examples of them are packed',
+  SLOW_TEST,
+  async () => {
+    const { privateKey } = generateKeyPairSync('ed25519')
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
+    await put('package.json', COMPLETE)
+    await put('modules/shop.ts', MODULE)
+    await put('modules/.env.example', 'TOKEN=\n')
+    await put('modules/.env', 'TOKEN=1\n')
+    await put('modules/.env.production', 'TOKEN=1\n')
+    await put('modules/keys/deploy', `Comment: mine\n${pem}`)
+    const refused = await packed().then(String, (error: Error) => error.message)
+    expect(refused.split('\n').slice(1).sort()).toEqual(
+      ['.env', '.env.production', 'keys/deploy'].map(
+        (name) =>
+          `  modules/${name} seems to hold secrets, and npm would pack it: move it out of the folder, or add "!modules/${name}" to "files".`,
+      ),
+    )
+    const left = ['!modules/.env', '!modules/.env.production', '!modules/keys/deploy']
+    await put('package.json', { ...COMPLETE, files: ['modules', ...left] })
+    expect(await contents((await packed()).tarball)).toEqual([
+      ...['modules/.env.example', 'modules/shop.ts', 'package.json'],
+    ])
+  },
+)

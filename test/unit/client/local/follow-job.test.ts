@@ -15,6 +15,7 @@ import { JobCache } from '../../../../core/jobs/job-cache.ts'
 import { createLogger } from '../../../../core/log/index.ts'
 import { fakeLog } from '../../../../core/testing/recording-log.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 import { until } from '../../../harness/until.ts'
 
 const JID = '20261121000000000001'
@@ -317,18 +318,22 @@ test('minions that have just lost their connection are awaited once more before 
   ])
 })
 
-test('minions for which the job waits are not awaited, unless they take it meanwhile', async () => {
-  const { over, results, counts } = wait({ minions: ['a', 'b', 'c'], waiting: ['b', 'c'] })
-  expect(counts()).toMatchObject({ silent: 1, waiting: 2, missing: 0 })
-  await bus.fire(tags.jobDelivery(JID, 'delivered', 'b'), { jid: JID, id: 'b' })
-  await bus.fire(tags.jobReturn(JID, 'a'), { ...ret('A'), id: 'a' })
-  await until('the return of a', () => results.length === 1)
-  expect(counts()).toMatchObject({ returned: 1, running: 1, waiting: 1 })
-  await bus.fire(tags.jobReturn(JID, 'b'), { ...ret('B'), id: 'b' })
-  const [, , last] = await over
-  expect(last).toMatchObject({ id: 'c', state: 'waiting', jobState: 'waiting' })
-  expect(last).toMatchObject({ reason: expect.stringContaining('To cancel it: salt-run jobs.cancel') })
-})
+test(
+  'minions for which the job waits are not awaited, unless they take it meanwhile',
+  SLOW_TEST,
+  async () => {
+    const { over, results, counts } = wait({ minions: ['a', 'b', 'c'], waiting: ['b', 'c'] })
+    expect(counts()).toMatchObject({ silent: 1, waiting: 2, missing: 0 })
+    await bus.fire(tags.jobDelivery(JID, 'delivered', 'b'), { jid: JID, id: 'b' })
+    await bus.fire(tags.jobReturn(JID, 'a'), { ...ret('A'), id: 'a' })
+    await until('the return of a', () => results.length === 1)
+    expect(counts()).toMatchObject({ returned: 1, running: 1, waiting: 1 })
+    await bus.fire(tags.jobReturn(JID, 'b'), { ...ret('B'), id: 'b' })
+    const [, , last] = await over
+    expect(last).toMatchObject({ id: 'c', state: 'waiting', jobState: 'waiting' })
+    expect(last).toMatchObject({ reason: expect.stringContaining('To cancel it: salt-run jobs.cancel') })
+  },
+)
 
 test('a job that expires or is cancelled while others are awaited is no longer waiting', async () => {
   const { over } = wait({ minions: ['a', 'b', 'c'], waiting: ['b', 'c'] })

@@ -3,8 +3,9 @@ import { indexFiles } from '../../../../core/loader/files/index-files.ts'
 import { openLoader } from '../../../../core/loader/index.ts'
 import { kinds } from '../../../../core/loader/kinds.ts'
 import { quietLog } from '../../../harness/log.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 
-test('the extensions of salt-ts have no mistakes', async () => {
+test('the extensions of salt-ts have no mistakes', SLOW_TEST, async () => {
   const found: string[] = []
   for (const kind of kinds.values()) {
     const { files } = await indexFiles(kind, {})

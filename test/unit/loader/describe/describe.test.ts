@@ -7,6 +7,7 @@ import { readCatalogue } from '../../../../core/loader/describe/read-catalogue.t
 import { openLoader } from '../../../../core/loader/index.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { quietLog } from '../../../harness/log.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 
 const fixtures = path.resolve(import.meta.dirname, '../../../fixtures')
 const open = (config: object = {}, grains = {}) =>
@@ -31,27 +32,31 @@ test('what plain functions take is not known', async () => {
   expect((await open().describe()).functions['plain.add']).toBeNull()
 })
 
-test('modules that offer nothing are in it with the reason, in the words of the minion', async () => {
-  const loader = open({ disable_modules: ['provides', 'plain'] })
-  const catalogue = readCatalogue(JSON.stringify(await loader.describe()))!
-  for (const fun of ['pkg.install', 'falsy.never', 'throws.now', 'hangs.never', 'plain.add', 'no.such']) {
-    expect(predictCall({ fun, arg: [] }, catalogue)).toEqual({ refusal: await loader.why(fun) })
-  }
-  expect(predictCall({ fun: 'pkg.install', arg: [] }, catalogue)).toEqual({
-    refusal: expect.stringMatching(
-      /^'pkg' __virtual__ returned False: .*needs Debian \(refuses\) Possible reasons: 'provides is disabled: it is listed in disable_modules'$/,
-    ),
-  })
-  expect(
-    predictCall(
-      { fun: 'pkg.install', arg: [] },
-      readCatalogue(JSON.stringify(await open({}, { os: 'Debian' }).describe()))!,
-    ),
-  ).toEqual({
-    values: {},
-    params: {},
-  })
-})
+test(
+  'modules that offer nothing are in it with the reason, in the words of the minion',
+  SLOW_TEST,
+  async () => {
+    const loader = open({ disable_modules: ['provides', 'plain'] })
+    const catalogue = readCatalogue(JSON.stringify(await loader.describe()))!
+    for (const fun of ['pkg.install', 'falsy.never', 'throws.now', 'hangs.never', 'plain.add', 'no.such']) {
+      expect(predictCall({ fun, arg: [] }, catalogue)).toEqual({ refusal: await loader.why(fun) })
+    }
+    expect(predictCall({ fun: 'pkg.install', arg: [] }, catalogue)).toEqual({
+      refusal: expect.stringMatching(
+        /^'pkg' __virtual__ returned False: .*needs Debian \(refuses\) Possible reasons: 'provides is disabled: it is listed in disable_modules'$/,
+      ),
+    })
+    expect(
+      predictCall(
+        { fun: 'pkg.install', arg: [] },
+        readCatalogue(JSON.stringify(await open({}, { os: 'Debian' }).describe()))!,
+      ),
+    ).toEqual({
+      values: {},
+      params: {},
+    })
+  },
+)
 
 describe('by their text', () => {
   let folder: string

@@ -19,6 +19,7 @@ import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
 import { spyLog } from '../../../harness/log.ts'
 import { MemoryStore } from '../../../harness/memory-store.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 
 const start = { token: 'abcdef', address: '10.0.0.1', host: 'web1', pid: 7, at: 1000 }
 
@@ -88,7 +89,7 @@ describe('masters of a cluster', () => {
     await writeFile(join(folder, state, id), pem)
   }
 
-  test('have the same keys, whoever files, accepts, rejects or deletes one', async () => {
+  test('have the same keys, whoever files, accepts, rejects or deletes one', SLOW_TEST, async () => {
     const [one, two] = [await master('one'), await master('two')]
     const both = async () => {
       await one.replica.exchange()
@@ -281,7 +282,7 @@ describe('masters of a cluster', () => {
     expect(await one.keys.state('web1')).toBeUndefined()
   })
 
-  test('refuse a store with the values of masters that have another key, each time', async () => {
+  test('refuse a store with the values of masters that have another key, each time', SLOW_TEST, async () => {
     const stranger = await master('stranger', await keyPair('stranger'), ['aes'])
     await stranger.replica.exchange()
     const one = await master('one', masterKey, ['aes'])
@@ -422,17 +423,21 @@ describe('masters of a cluster', () => {
     return last
   }
 
-  test('keep the rejection of a key though another master has changed it more often meanwhile', async () => {
-    const { one, two } = await bothHave('web1')
-    const longer = await longBranch(two, 'web1')
-    await one.keys.reject('web1', { includeAccepted: true })
-    await one.replica.exchange()
-    putBack(longer)
-    for (const each of [one, two, one]) await each.replica.exchange()
-    for (const { keys } of [one, two]) expect((await keys.list()).rejected).toEqual(['web1'])
-    expect(two.keys.accepted('web1')).toBeUndefined()
-    expect(revoked).toEqual(['two'])
-  })
+  test(
+    'keep the rejection of a key though another master has changed it more often meanwhile',
+    SLOW_TEST,
+    async () => {
+      const { one, two } = await bothHave('web1')
+      const longer = await longBranch(two, 'web1')
+      await one.keys.reject('web1', { includeAccepted: true })
+      await one.replica.exchange()
+      putBack(longer)
+      for (const each of [one, two, one]) await each.replica.exchange()
+      for (const { keys } of [one, two]) expect((await keys.list()).rejected).toEqual(['web1'])
+      expect(two.keys.accepted('web1')).toBeUndefined()
+      expect(revoked).toEqual(['two'])
+    },
+  )
 
   test('keep the deletion of a key though another master has changed it more often meanwhile', async () => {
     const { one, two } = await bothHave('web1')

@@ -9,6 +9,7 @@ import { offeredCatalogues } from '../../../../core/master/preflight/preflight-j
 import { catalogueHash } from '../../../../core/wire/catalogue.ts'
 import type { PublishLoad } from '../../../../core/wire/publish-request.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 
 let cachedir: string
 beforeEach(async () => {
@@ -61,11 +62,11 @@ test('one that came just now, and is not known to be connected, is heard', async
   })
 })
 
-test('one that is connected and silent may work', async () => {
+test('one that is connected and silent may work', SLOW_TEST, async () => {
   expect(await check(['web1', 'web2'], { web1: [no], web2: undefined })).toMatchObject({ everywhere: false })
 })
 
-test('one that is connected and silent is not said to refuse by what is known of it', async () => {
+test('one that is connected and silent is not said to refuse by what is known of it', SLOW_TEST, async () => {
   expect(await check(['web1'], { web1: undefined, web2: undefined })).toMatchObject({
     everywhere: false,
     refusals: [{ minions: ['web2'], reason: expect.stringContaining(no) }],

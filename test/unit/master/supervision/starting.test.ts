@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import { watchStart } from '../../../../core/master/supervision/starting.ts'
 import { recordingLog } from '../../../../core/testing/recording-log.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 
 const children: ChildProcess[] = []
 afterEach(() => {
@@ -40,7 +41,7 @@ test('a child that only waits is told of, and is killed at last', async () => {
   expect(lines[5]).toMatch(/^error MWorker-0 has not become ready in .* is killed.* a store locked/)
 })
 
-test('a child that is at work gets its time', async () => {
+test('a child that is at work gets its time', SLOW_TEST, async () => {
   const child = await start('sh', '-c', 'while :; do :; done')
   const lines = await watchUntil(child, / 2 seconds .* is working/)
   expect(lines.length).toBeGreaterThan(10)

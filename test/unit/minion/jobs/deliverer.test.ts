@@ -6,6 +6,7 @@ import { ReturnSpool, type SpoolEntry } from '../../../../core/jobs/return-spool
 import { Deliverer, type DelivererSettings } from '../../../../core/minion/jobs/deliverer.ts'
 import { recordingLog } from '../../../../core/testing/recording-log.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 import { until } from '../../../harness/until.ts'
 
 let folder: string
@@ -73,7 +74,7 @@ test('a return is sent again and again while no master answers', async () => {
   expect(logged.filter((line) => line.startsWith('info: Minion return retry timer set'))).toHaveLength(4)
 })
 
-test('an answer that is no acknowledgement is waited out ever longer', async () => {
+test('an answer that is no acknowledgement is waited out ever longer', SLOW_TEST, async () => {
   let tries = 0
   open(async () => (++tries < 5 ? 'disk full' : null), [], { min: 0.1, max: 0.1 })
   deliverer.deliver(await add(1))

@@ -3,6 +3,7 @@ import { SaltError } from '../../../../core/base/errors.ts'
 import type { SpoolEntry, SpooledReturn } from '../../../../core/jobs/return-spool.ts'
 import { persistReturn } from '../../../../core/minion/jobs/persist-return.ts'
 import { quietLog } from '../../../harness/log.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 
 const log = quietLog
 
@@ -26,16 +27,20 @@ test.each([null, false])(
   },
 )
 
-test('what is no acknowledgement, and no answer at all, is followed by another try of both', async () => {
-  const answers = [Promise.reject(new Error('no answer')), Promise.resolve('error'), Promise.resolve(null)]
-  let tries = 0
-  const add = () => {
-    tries++
-    return full()
-  }
-  expect(await keep(add, async () => answers.shift())).toBeUndefined()
-  expect(tries).toBe(3)
-})
+test(
+  'what is no acknowledgement, and no answer at all, is followed by another try of both',
+  SLOW_TEST,
+  async () => {
+    const answers = [Promise.reject(new Error('no answer')), Promise.resolve('error'), Promise.resolve(null)]
+    let tries = 0
+    const add = () => {
+      tries++
+      return full()
+    }
+    expect(await keep(add, async () => answers.shift())).toBeUndefined()
+    expect(tries).toBe(3)
+  },
+)
 
 test('a minion that ends leaves it to the process of the job', async () => {
   const closing = new AbortController()

@@ -22,6 +22,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as file from '../../../../modules/file.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { needs, ROOT } from '../../../harness/needs.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 import { type AnyFn, call, fakeContext } from '../context.ts'
 
 const STRANGER = 65534
@@ -361,20 +362,16 @@ describe('A file of ten gigabytes', needs(ROOT), () => {
     LIMIT_MS,
   )
 
-  test(
-    'keeps its holes in a backup',
-    async () => {
-      await truncate(path, 2 ** 30)
-      await ask(file.manage_file, { name: path, contents: 'x\n', backup: 'minion' })
-      const [row] = Object.values(
-        (await ask(file.list_backups, { path })) as Record<string, { Location: string }>,
-      )
-      const { size, blocks } = await stat(row?.Location ?? '')
-      expect(size).toBe(2 ** 30)
-      expect(blocks).toBeLessThan(1000)
-    },
-    LIMIT_MS,
-  )
+  test('keeps its holes in a backup', { ...SLOW_TEST, timeout: LIMIT_MS }, async () => {
+    await truncate(path, 2 ** 30)
+    await ask(file.manage_file, { name: path, contents: 'x\n', backup: 'minion' })
+    const [row] = Object.values(
+      (await ask(file.list_backups, { path })) as Record<string, { Location: string }>,
+    )
+    const { size, blocks } = await stat(row?.Location ?? '')
+    expect(size).toBe(2 ** 30)
+    expect(blocks).toBeLessThan(1000)
+  })
 })
 
 describe('Contents that others may not read', needs(ROOT), () => {
@@ -406,7 +403,7 @@ describe('Contents that others may not read', needs(ROOT), () => {
 })
 
 describe('A folder that is exchanged for a link meanwhile', needs(ROOT), () => {
-  test('leads no function elsewhere', async () => {
+  test('leads no function elsewhere', SLOW_TEST, async () => {
     await writeFile(join(folder, 'diff'), DIFF)
     const sub = join(theirs, 'sub')
     const racing = spawn(
@@ -441,7 +438,7 @@ describe('A folder that is exchanged for a link meanwhile', needs(ROOT), () => {
       racing.kill()
       await once(racing, 'exit')
     }
-  }, 60_000)
+  })
 })
 
 describe('Wrong input', () => {
@@ -495,11 +492,11 @@ describe('Wrong input', () => {
     await expect(ask(fn, { path, ...given })).rejects.toThrow(SaltInvocationError)
   })
 
-  test('a pattern that takes forever is stopped', async () => {
+  test('a pattern that takes forever is stopped', SLOW_TEST, async () => {
     const path = join(folder, 'a')
     await writeFile(path, `${'a'.repeat(40)}!\n`)
     await expect(ask(file.search, { path, pattern: '(a+)+$' })).rejects.toThrow('it takes longer than 10 s')
-  }, 20_000)
+  })
 
   test('a file is not copied to itself, nor a folder made where a file is', async () => {
     const path = join(folder, 'a')
@@ -530,7 +527,7 @@ describe('Wrong input', () => {
     expect(await readlink(join(folder, 'e/l'))).toBe('/etc/shadow')
   })
 
-  test('a folder of 400 folders one in another is removed', async () => {
+  test('a folder of 400 folders one in another is removed', SLOW_TEST, async () => {
     execFileSync('sh', ['-c', 'cd "$0" && for i in $(seq 400); do mkdir d && cd d; done', folder])
     expect(await ask(file.remove, { path: join(folder, 'd') })).toBe(true)
   })

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { linesOf, textDiff, unifiedDiff } from '../../../../modules/_file/diff.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 
 const lines = Array.from({ length: 99_000 }, (_, at) => `line ${at}\n`)
 
-test('a long text has the diff of its lines, wherever they differ', () => {
+test('a long text has the diff of its lines, wherever they differ', SLOW_TEST, () => {
   const text = lines.join('')
   const places = [0, 4, lines.length - 4, lines.length - 1]
   const changes = places.flatMap((at) => [
@@ -31,7 +32,7 @@ test('changes of millions of lines are refused with what to do instead', () => {
   )
 })
 
-test('a diff that would take hours shows more lines as changed than there are', () => {
+test('a diff that would take hours shows more lines as changed than there are', SLOW_TEST, () => {
   const changed = lines.map((line, at) => (at % 3 === 0 ? `other ${line}` : line))
   const diff = textDiff(lines.join(''), changed.join(''))
   expect(diff.startsWith('--- \n+++ \n@@ -1,')).toBe(true)

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { addressOf, redacted } from '../../../../modules/_git/address.ts'
 import * as git from '../../../../modules/git.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 import { commandContext } from '../commands.ts'
 import { type AnyFn, call } from '../context.ts'
 import { type GitServer, gitServer } from './git-server.ts'
@@ -49,7 +50,7 @@ const login = { https_user: 'me', https_pass: PASSWORD }
 const url = () => `${server.url}repo.git`
 
 describe('The password of a repository', () => {
-  test('is no argument of any process, and clone, fetch and push use it', async () => {
+  test('is no argument of any process, and clone, fetch and push use it', SLOW_TEST, async () => {
     expect(await ask(git.clone, { url: url(), ...login })).toBe(true)
     expect(await ask(git.fetch)).toEqual({})
     await ask(git.push, { remote: 'origin', ref: 'HEAD:refs/heads/pushed' })

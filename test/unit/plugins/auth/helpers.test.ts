@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import type { HashRequest } from '../../../../plugins/auth/_hash-process.ts'
 import { type Helpers, type HelpersChoice, helpers } from '../../../../plugins/auth/_helpers.ts'
 import { treeOf } from '../../../harness/processes.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 import { until } from '../../../harness/until.ts'
 
 const { signal } = new AbortController()
@@ -21,7 +22,7 @@ afterEach(async () => {
 })
 const running = () => treeOf(process.pid).filter(({ command }) => command.startsWith('salt auth file')).length
 
-test('lets as many wait as are allowed, and sends others away', async () => {
+test('lets as many wait as are allowed, and sends others away', SLOW_TEST, async () => {
   const one = open({ most: 1, waiting: 1 })
   const slow = one.ask(SLOW, { ...patience, seconds: 3 })
   const waits = one.ask(QUICK, patience)
@@ -30,7 +31,7 @@ test('lets as many wait as are allowed, and sends others away', async () => {
   expect(await waits).toBe(false)
 })
 
-test('lets nobody wait in vain behind one who has left', async () => {
+test('lets nobody wait in vain behind one who has left', SLOW_TEST, async () => {
   const one = open({ most: 1 })
   const slow = one.ask(SLOW, { ...patience, seconds: 2 })
   slow.catch(() => undefined)
