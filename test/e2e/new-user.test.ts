@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Cluster } from '../harness/daemons.ts'
+import { Cluster, reportsModules } from '../harness/daemons.ts'
 import { until } from '../harness/until.ts'
 
 const HELLO = `/** Greetings. */
@@ -39,7 +39,7 @@ beforeAll(async () => {
   await cluster.master.stop()
   await cluster.master.writeConfig({ file_roots: { base: [roots] } })
   await cluster.startMaster()
-  await cluster.addMinion('web1')
+  await cluster.addMinion('web1', reportsModules)
   await put('lib/shout.ts', SHOUT)
   await put('node_modules/leftpad/package.json', '{"name":"leftpad","main":"index.js"}')
   await put('node_modules/leftpad/index.js', `module.exports = (it, n, c) => String(it).padStart(n, c)\n`)
