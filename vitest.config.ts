@@ -22,13 +22,12 @@ const common = {
   execArgv: ['--max-semi-space-size=64'] as string[], // MB: garbage of tests is collected in fewer rounds
 } as const
 
-/** `--mode quick` leaves out tests that need a server, and slow ones. */
+/** `--mode quick` leaves out tests that need a server. */
 export default defineConfig(({ mode }) => ({
   test: {
     globalSetup: 'test/harness/clean-run.ts',
     sequence: { sequencer: LongestFirst },
     tags: [{ name: 'slow', description: 'Takes long by itself (see test/harness/slow.ts).' }],
-    ...(mode === 'quick' && { tagsFilter: ['!slow'] }),
     coverage: {
       provider: 'v8',
       include: ['{core,modules,runners,returners,plugins}/**/*.ts'],
