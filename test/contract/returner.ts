@@ -4,6 +4,7 @@ import { openLoader } from '../../core/loader/index.ts'
 import { openConfiguredReturner } from '../../core/outbox/open-returner.ts'
 import { quietLog } from '../harness/log.ts'
 import { type Need, needs } from '../harness/needs.ts'
+import { SLOW_TEST } from '../harness/slow.ts'
 
 /** A store of its own for one run of the suite. */
 interface PreparedStore {
@@ -224,22 +225,26 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       expect(await states()).toEqual({ [ret.id]: undefined, other: undefined })
     })
 
-    test('saves many returns at once, and again after it is not sure whether they arrived', async () => {
-      const jid = nextJid()
-      const rets = Array.from({ length: 500 }, (_, n) => aReturn({ jid, id: `m${n}`, return: n }))
-      const save = async (some: readonly ReturnRecord[]) => {
-        if (returner.saveBatch) await returner.saveBatch(some)
-        else for (const ret of some) await returner.save(ret)
-      }
-      await save(rets.slice(0, 300))
-      await save(rets)
-      if (!returner.getJid) return
-      const found = await returner.getJid(jid)
-      expect(found).toHaveLength(500)
-      expect(new Map(found.map((ret) => [ret.id, ret.return]))).toEqual(
-        new Map(rets.map((ret) => [ret.id, ret.return])),
-      )
-    })
+    test(
+      'saves many returns at once, and again after it is not sure whether they arrived',
+      SLOW_TEST,
+      async () => {
+        const jid = nextJid()
+        const rets = Array.from({ length: 500 }, (_, n) => aReturn({ jid, id: `m${n}`, return: n }))
+        const save = async (some: readonly ReturnRecord[]) => {
+          if (returner.saveBatch) await returner.saveBatch(some)
+          else for (const ret of some) await returner.save(ret)
+        }
+        await save(rets.slice(0, 300))
+        await save(rets)
+        if (!returner.getJid) return
+        const found = await returner.getJid(jid)
+        expect(found).toHaveLength(500)
+        expect(new Map(found.map((ret) => [ret.id, ret.return]))).toEqual(
+          new Map(rets.map((ret) => [ret.id, ret.return])),
+        )
+      },
+    )
 
     test('keeps jobs and gives them back, newest first', async () => {
       if (!returner.saveLoad) return

@@ -202,7 +202,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
     })
 
     if (!shared)
-      test('refuses a port that is taken, and says by whom', async () => {
+      test('refuses a port that is taken, and says by whom', SLOW_TEST, async () => {
         const { port } = await serveRequests()
         const second = serve(transport, { host: HOST, port })
         await expect(second).rejects.toMatchObject({
@@ -345,7 +345,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
     })
 
     if (!shared)
-      test('are refused a port that is taken', async () => {
+      test('are refused a port that is taken', SLOW_TEST, async () => {
         const { port } = await servePublish()
         await expect(transport.servePublish({ host: HOST, port })).rejects.toMatchObject({
           code: 'ADDRESS_IN_USE',

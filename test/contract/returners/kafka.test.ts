@@ -5,6 +5,7 @@ import type { Returner } from '../../../core/author/returner.ts'
 import { kafkaDouble } from '../../harness/kafka.ts'
 import { needs, program } from '../../harness/needs.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { outageContract } from '../outages.ts'
 import { returnerContract } from '../returner.ts'
 import { tlsContract, tlsOptionsOf } from '../tls.ts'
@@ -106,16 +107,20 @@ describe('the returner kafka and a local double of its cluster', () => {
     expect(server.records('salt')).toHaveLength(before + 1)
   })
 
-  test('has once what was written when the acknowledgement was lost, and loses nothing that comes after it', async () => {
-    const before = server.records('salt').length
-    server.loseAnswers(1)
-    await expect(returner.save({ ...ret, return: 'first' })).rejects.toThrow('no answer within 1 seconds')
-    await returner.save({ ...ret, return: 'second' })
-    const found = valuesIn(server)
-      .slice(before)
-      .map((value) => value.return)
-    expect(found).toEqual(['first', 'second'])
-  })
+  test(
+    'has once what was written when the acknowledgement was lost, and loses nothing that comes after it',
+    SLOW_TEST,
+    async () => {
+      const before = server.records('salt').length
+      server.loseAnswers(1)
+      await expect(returner.save({ ...ret, return: 'first' })).rejects.toThrow('no answer within 1 seconds')
+      await returner.save({ ...ret, return: 'second' })
+      const found = valuesIn(server)
+        .slice(before)
+        .map((value) => value.return)
+      expect(found).toEqual(['first', 'second'])
+    },
+  )
 
   test('sends a batch that is larger than the cluster takes in several', async () => {
     const jid = '20300101000000000002'

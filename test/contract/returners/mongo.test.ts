@@ -4,6 +4,7 @@ import type { Returner } from '../../../core/author/returner.ts'
 import { mongodbDouble } from '../../harness/mongodb.ts'
 import { freePort } from '../../harness/ports.ts'
 import { returnerWith } from '../../harness/returner.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { returnerContract } from '../returner.ts'
 
 await returnerContract({
@@ -88,24 +89,28 @@ describe('mongo, with a local double of the server', () => {
     })
   })
 
-  test('says which server is not there, and does not wait for ever for one that hangs', async () => {
-    const saved = async (port: number) => {
-      const one = await returnerWith('mongo', { mongo: { host: '127.0.0.1', port, timeout: 0.5 } })
-      await one.save(ret).finally(() => one.close?.())
-    }
-    const none = await freePort()
-    await expect(saved(none)).rejects.toThrow(`MongoDB at 127.0.0.1:${none}: connect ECONNREFUSED`)
-    const hanging = createServer((socket) =>
-      socket
-        .on('error', () => undefined)
-        .on('end', () => socket.end())
-        .resume(),
-    )
-    await new Promise<void>((done) => hanging.listen(0, '127.0.0.1', done))
-    const { port } = hanging.address() as { port: number }
-    await expect(saved(port)).rejects.toThrow(`MongoDB at 127.0.0.1:${port}: `)
-    await new Promise((done) => hanging.close(done))
-  })
+  test(
+    'says which server is not there, and does not wait for ever for one that hangs',
+    SLOW_TEST,
+    async () => {
+      const saved = async (port: number) => {
+        const one = await returnerWith('mongo', { mongo: { host: '127.0.0.1', port, timeout: 0.5 } })
+        await one.save(ret).finally(() => one.close?.())
+      }
+      const none = await freePort()
+      await expect(saved(none)).rejects.toThrow(`MongoDB at 127.0.0.1:${none}: connect ECONNREFUSED`)
+      const hanging = createServer((socket) =>
+        socket
+          .on('error', () => undefined)
+          .on('end', () => socket.end())
+          .resume(),
+      )
+      await new Promise<void>((done) => hanging.listen(0, '127.0.0.1', done))
+      const { port } = hanging.address() as { port: number }
+      await expect(saved(port)).rejects.toThrow(`MongoDB at 127.0.0.1:${port}: `)
+      await new Promise((done) => hanging.close(done))
+    },
+  )
 
   test('refuses two addresses, and shows no password', async () => {
     const both = returnerWith('mongo', { mongo: { uri: 'mongodb://user:hidden@host/salt', host: 'other' } })

@@ -164,7 +164,7 @@ describe('a stranger', () => {
   })
 })
 
-test('whose key is no longer accepted hears nothing more', async () => {
+test('whose key is no longer accepted hears nothing more', SLOW_TEST, async () => {
   const { want, ended } = await reader()
   await want([''])
   mayStay = false

@@ -1,6 +1,7 @@
 import { Script } from 'node:vm'
 import { describe, expect, test, vi } from 'vitest'
 import { pythonRegExp } from '../../../core/dialect/python-regexp.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 
 /** Decided by Python's re.match. */
 const cases: [pattern: string, text: string, matches: boolean][] = [
@@ -78,18 +79,23 @@ describe('regular expressions of users', () => {
     },
   )
 
-  test('one that was refused is tried again after a minute; an attempt without a processor is made again', () => {
-    const expression = pythonRegExp('(b+)+$')
-    const idle = vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 })
-    const runs = vi.spyOn(Script.prototype, 'runInContext')
-    const now = vi.spyOn(performance, 'now').mockReturnValue(1000)
-    const refused = () => expect(() => expression.matches(`${'b'.repeat(200)}!`)).toThrow('takes longer than')
-    refused()
-    expect(runs).toHaveBeenCalledTimes(10)
-    now.mockReturnValue(61_000)
-    expect(expression.matches('bbb')).toBe(true)
-    for (const spy of [idle, runs, now]) spy.mockRestore()
-  })
+  test(
+    'one that was refused is tried again after a minute; an attempt without a processor is made again',
+    SLOW_TEST,
+    () => {
+      const expression = pythonRegExp('(b+)+$')
+      const idle = vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 })
+      const runs = vi.spyOn(Script.prototype, 'runInContext')
+      const now = vi.spyOn(performance, 'now').mockReturnValue(1000)
+      const refused = () =>
+        expect(() => expression.matches(`${'b'.repeat(200)}!`)).toThrow('takes longer than')
+      refused()
+      expect(runs).toHaveBeenCalledTimes(10)
+      now.mockReturnValue(61_000)
+      expect(expression.matches('bbb')).toBe(true)
+      for (const spy of [idle, runs, now]) spy.mockRestore()
+    },
+  )
 
   test('a pattern that only looks dangerous is decided', () => {
     const expression = pythonRegExp('(?:web|db)+(?:\\d+)?$')

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { JobCache } from '../../../core/jobs/job-cache.ts'
 import { openStore } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 
 const HOUR = 3_600_000
 const load = { fun: 'test.ping', tgt: '*', arg: [], user: 'root' }
@@ -92,7 +93,7 @@ test('jobs that may still run stay, and those of which something is owed to a st
   expect(await trimmed(0)).toEqual([begun, unannounced])
 })
 
-test('returns that come in meanwhile do not wait for it to end', async () => {
+test('returns that come in meanwhile do not wait for it to end', SLOW_TEST, async () => {
   for (let n = 0; n < 3; n++) await finished(n, 700)
   await written()
   now += 2 * HOUR

@@ -5,6 +5,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { PrivateKey, PublicKey } from '../../../core/crypto/index.ts'
 import { loadMasterKeys, MinionKeys } from '../../../core/keys/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 
 let directory: string
 let pem: string
@@ -57,7 +58,7 @@ describe('the key pair of a master', () => {
     expect((await loadMasterKeys(masterConfig({ pki_dir: path('pki') }))).key.pem).toBe(key.pem)
   })
 
-  test('is one pair when several processes start at once', async () => {
+  test('is one pair when several processes start at once', SLOW_TEST, async () => {
     const loaded = await Promise.all([1, 2, 3].map(() => loadMasterKeys(masterConfig())))
     expect(new Set(loaded.map(({ key }) => key.pem)).size).toBe(1)
     expect((await readdir(directory)).sort()).toEqual(['master.pem', 'master.pub'])

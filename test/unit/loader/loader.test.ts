@@ -283,7 +283,7 @@ describe('virtual', () => {
       `'some.a' is not available. Possible reasons: '${file}: ${sentence}'`,
     )
   })
-  test('names that begin with _ are private, whoever asks', async () => {
+  test('names that begin with _ are private, whoever asks', SLOW_TEST, async () => {
     const file = await put(
       'modules/some.ts',
       "import { fn } from 'salt-ts'\nexport const _secret = fn(() => 1)\nexport function _plain() {}\n" +

@@ -322,17 +322,21 @@ describe('Time', () => {
     expect(alive).toEqual([])
   })
 
-  test('when a command that took too long is given up, nothing of it is left, however slowly it ends', async () => {
-    const busy = Array.from({ length: 2 * availableParallelism() }, () =>
-      spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }),
-    )
-    const env = { SALT_TEST_COMMAND: `${folder}/slow` }
-    const line = 'for i in $(seq 30); do nice -n 19 sleep 300 & done; wait'
-    await call(cmd.run, { cmd: line, env, timeout: 1 }, fakeContext())
-    const left = withEnvironment('SALT_TEST_COMMAND', `${folder}/slow`)
-    for (const one of busy) one.kill('SIGKILL')
-    expect(left).toEqual([])
-  })
+  test(
+    'when a command that took too long is given up, nothing of it is left, however slowly it ends',
+    SLOW_TEST,
+    async () => {
+      const busy = Array.from({ length: 2 * availableParallelism() }, () =>
+        spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }),
+      )
+      const env = { SALT_TEST_COMMAND: `${folder}/slow` }
+      const line = 'for i in $(seq 30); do nice -n 19 sleep 300 & done; wait'
+      await call(cmd.run, { cmd: line, env, timeout: 1 }, fakeContext())
+      const left = withEnvironment('SALT_TEST_COMMAND', `${folder}/slow`)
+      for (const one of busy) one.kill('SIGKILL')
+      expect(left).toEqual([])
+    },
+  )
 
   test(
     'a command that starts others all the time cannot start one out of reach while it is killed',

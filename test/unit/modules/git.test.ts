@@ -8,6 +8,7 @@ import { withLogin } from '../../../modules/_git/address.ts'
 import { readFetch, readStatus } from '../../../modules/_git/parse.ts'
 import * as git from '../../../modules/git.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 import { commandContext } from './commands.ts'
 import { type AnyFn, call } from './context.ts'
 
@@ -142,7 +143,7 @@ describe('Branches and tags', () => {
 })
 
 describe('Remotes', () => {
-  test('are cloned, fetched, pulled and pushed', async () => {
+  test('are cloned, fetched, pulled and pushed', SLOW_TEST, async () => {
     const clone = { cwd: at('clone') }
     expect(await ask(git.clone, { ...clone, url: repo })).toBe(true)
     expect(await ask(git.clone, { cwd: at('new'), name: 'inner', url: repo })).toBe(true)

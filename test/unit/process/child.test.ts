@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { deferred } from '../../../core/base/deferred.ts'
 import { Child, type ChildEnd, type ChildSettings } from '../../../core/process/child.ts'
+import { SLOW_TEST } from '../../harness/slow.ts'
 
 type To =
   | { readonly type: 'echo'; readonly value: unknown }
@@ -28,7 +29,7 @@ test('messages go both ways, with values that JSON lacks', async () => {
   expect(await next).toEqual({ type: 'echoed', value: await heard.promise })
 })
 
-test('a process that answers pings is left alone, and one in a loop is reported', async () => {
+test('a process that answers pings is left alone, and one in a loop is reported', SLOW_TEST, async () => {
   const hangs = deferred<void>()
   let pings = 0
   const child = start()

@@ -64,18 +64,22 @@ async function holdLock(path: string): Promise<ChildProcess> {
   return child
 }
 
-test('a process that keeps a store locked is named, and a start ends instead of waiting for ever', async () => {
-  await start()
-  await makeStores()
-  const path = join(directory, 'whole.mdb')
-  const holder = await holdLock(path)
-  const marker = join(directory, '.running')
-  const started = checkAfterCrash({ marker, stores: [path], onDamage: () => undefined, lockMs: 500 })
-  await expect(started).rejects.toMatchObject({
-    code: 'STORE_FAILED',
-    message: expect.stringMatching(`${path} cannot be opened: .* by process ${holder.pid} \\(`),
-  })
-})
+test(
+  'a process that keeps a store locked is named, and a start ends instead of waiting for ever',
+  SLOW_TEST,
+  async () => {
+    await start()
+    await makeStores()
+    const path = join(directory, 'whole.mdb')
+    const holder = await holdLock(path)
+    const marker = join(directory, '.running')
+    const started = checkAfterCrash({ marker, stores: [path], onDamage: () => undefined, lockMs: 500 })
+    await expect(started).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      message: expect.stringMatching(`${path} cannot be opened: .* by process ${holder.pid} \\(`),
+    })
+  },
+)
 
 test('a process that keeps a store locked for a while is waited for, which is told', SLOW_TEST, async () => {
   await start()

@@ -93,7 +93,7 @@ test('the same wrong token again and again is refused at last, and keeps nobody 
   expect((await byPassword('anna', 'right')).statusCode).toBe(200)
 })
 
-test('many waits are under way at once with a token that is not known here yet', async () => {
+test('many waits are under way at once with a token that is not known here yet', SLOW_TEST, async () => {
   const over = deferred<object>()
   let begun = 0
   api.app.get('/long', () => {

@@ -26,7 +26,7 @@ const readyz = async () => {
   return [answer.statusCode, answer.json()]
 }
 
-test('the server is ready when the master answers; otherwise it reports why not', async () => {
+test('the server is ready when the master answers; otherwise it reports why not', SLOW_TEST, async () => {
   await open()
   expect(await readyz()).toEqual([200, { ready: true, reasons: [] }])
   expect((await api.app.inject('/livez')).json()).toEqual({ live: true })
@@ -58,7 +58,7 @@ test('a stopping server is not ready', async () => {
   expect(await readyz()).toEqual([503, { ready: false, reasons: ['The server is stopping.'] }])
 })
 
-test('it stops despite clients that do not read, do not finish a request, or wait', async () => {
+test('it stops despite clients that do not read, do not finish a request, or wait', SLOW_TEST, async () => {
   await open({ stop_timeout: 1 })
   const frozen = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   await frozen.has('retry')
@@ -90,7 +90,7 @@ test.each([
   await until('the server to close its side', async () => (await connections()) === 0)
 })
 
-test('it stops in time while an upgrade request is in progress', async () => {
+test('it stops in time while an upgrade request is in progress', SLOW_TEST, async () => {
   await open({ stop_timeout: 1 })
   api.answer = () => new Promise(() => {})
   const headers = [`X-Auth-Token: ${TOKEN}`, 'Connection: Upgrade', 'Upgrade: h2c']

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compilerApiOf, compilerOf } from '../../../../core/cli/authoring/compiler.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 
 const installed = fileURLToPath(new URL('../../../../node_modules/typescript', import.meta.url))
 
@@ -34,7 +35,7 @@ test('TypeScript 7 is a compiler without an API', async () => {
   expect(await compilerApiOf(alone)).toBeUndefined()
 })
 
-test('TypeScript 7 has the API of 6 that is installed beside it', async () => {
+test('TypeScript 7 has the API of 6 that is installed beside it', SLOW_TEST, async () => {
   const both = await withSeven('both')
   await mkdir(join(both, 'node_modules', '@typescript'))
   await symlink(installed, join(both, 'node_modules', '@typescript', 'typescript6'))

@@ -84,15 +84,19 @@ test('modules in JavaScript have no types to write', async () => {
   expect(await hasTypes(path.join(folder, 'modules'))).toBe(false)
 })
 
-test('a package that has no folder to go to is an error, as is an npm that is not there', async () => {
-  await put('package.json', COMPLETE)
-  await put('modules/shop.js', 'export const list = () => []\n')
-  await expect(pack({ folder, out: path.join(folder, 'package.json'), fix: false })).rejects.toThrow(
-    `The folder ${folder}/package.json cannot be made: EEXIST`,
-  )
-  vi.stubEnv('PATH', folder)
-  await expect(packed()).rejects.toThrow('salt-ts pack needs the program npm, which is not in PATH.')
-})
+test(
+  'a package that has no folder to go to is an error, as is an npm that is not there',
+  SLOW_TEST,
+  async () => {
+    await put('package.json', COMPLETE)
+    await put('modules/shop.js', 'export const list = () => []\n')
+    await expect(pack({ folder, out: path.join(folder, 'package.json'), fix: false })).rejects.toThrow(
+      `The folder ${folder}/package.json cannot be made: EEXIST`,
+    )
+    vi.stubEnv('PATH', folder)
+    await expect(packed()).rejects.toThrow('salt-ts pack needs the program npm, which is not in PATH.')
+  },
+)
 
 test('a folder of which npm packs nothing is a problem, that of helpers too', async () => {
   await put('utils/text.ts', 'export const one = 1\n')

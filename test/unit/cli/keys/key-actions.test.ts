@@ -8,6 +8,7 @@ import SaltKey from '../../../../core/cli/commands/salt-key.ts'
 import { exitCodeFrom } from '../../../../core/cli/program/program.ts'
 import { fingerprint, PrivateKey, PublicKey } from '../../../../core/crypto/index.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 import { captured } from '../../../harness/terminal.ts'
 
 const pem = generateKeyPairSync('rsa', {
@@ -265,7 +266,7 @@ describe('salt-key', () => {
     )
   })
 
-  test('signs another key with another one, and replaces no other signature', async () => {
+  test('signs another key with another one, and replaces no other signature', SLOW_TEST, async () => {
     await file('.', 'master.pub')
     const made = await PrivateKey.generate(2048)
     await file('.', 'other.pem', made.pem)

@@ -10,6 +10,7 @@ import { loadMasterConfig, type MasterConfig } from '../../../../core/config/ind
 import { type Event, EventBus, EventPublisher, masterEventSockets } from '../../../../core/events/index.ts'
 import { JobCache } from '../../../../core/jobs/job-cache.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 import { until } from '../../../harness/until.ts'
 import { fakeContext } from '../../modules/context.ts'
 
@@ -225,11 +226,11 @@ describe('a runner that is to end', () => {
     )
   })
 
-  test('is left behind if it goes on', async () => {
+  test('is left behind if it goes on', SLOW_TEST, async () => {
     expect(await end('own.deaf', new SaltError('CANCELLED', killed.return))).toEqual(killed)
   })
 
-  test('is told so after runner_timeout', async () => {
+  test('is told so after runner_timeout', SLOW_TEST, async () => {
     const hasty = new RunnerClient({
       config: { ...config, runner_timeout: 1 },
       log: context.log,

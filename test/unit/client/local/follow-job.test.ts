@@ -269,17 +269,21 @@ test('returns that come while the event bus is away are taken from the job cache
   ])
 })
 
-test('after a restart of the master minions get time to find back to it before they are asked', async () => {
-  const findJob = vi.fn(async (minions: readonly string[]) => ({ jid: QUESTION, minions, missing: [] }))
-  const { over } = wait({ minions: ['a'], timeout: 0.3, gather: 0.3, findJob })
-  const reconnected = new Promise<void>((resolve) => bus.onReconnect(resolve))
-  await publisher.close()
-  publisher = await openPublisher()
-  await reconnected
-  setTimeout(() => returns('a', 'done'), 1000)
-  expect(gist(await over)).toEqual([['a', 'done']])
-  expect(findJob).not.toHaveBeenCalled()
-})
+test(
+  'after a restart of the master minions get time to find back to it before they are asked',
+  SLOW_TEST,
+  async () => {
+    const findJob = vi.fn(async (minions: readonly string[]) => ({ jid: QUESTION, minions, missing: [] }))
+    const { over } = wait({ minions: ['a'], timeout: 0.3, gather: 0.3, findJob })
+    const reconnected = new Promise<void>((resolve) => bus.onReconnect(resolve))
+    await publisher.close()
+    publisher = await openPublisher()
+    await reconnected
+    setTimeout(() => returns('a', 'done'), 1000)
+    expect(gist(await over)).toEqual([['a', 'done']])
+    expect(findJob).not.toHaveBeenCalled()
+  },
+)
 
 test.each([
   ['that cannot be reached', 'MASTER_UNREACHABLE'],
@@ -371,36 +375,40 @@ test('a master that stays away is given as the reason', async () => {
   clock.mockRestore()
 })
 
-test('every minion that is given up is in a state that says how far the job had come there', async () => {
-  const lost = JSON.stringify({ present: ['silent'], lost: ['gone'] })
-  await mkdir(config.cachedir, { recursive: true })
-  await writeFile(connectedFile(config), lost)
-  let asked = 0
-  const findJob = async (minions: readonly string[]) => {
-    queueMicrotask(() => {
-      answers('queued', asked++ ? {} : { jid: JID, state: 'queued' })
-      answers('idle', {})
+test(
+  'every minion that is given up is in a state that says how far the job had come there',
+  SLOW_TEST,
+  async () => {
+    const lost = JSON.stringify({ present: ['silent'], lost: ['gone'] })
+    await mkdir(config.cachedir, { recursive: true })
+    await writeFile(connectedFile(config), lost)
+    let asked = 0
+    const findJob = async (minions: readonly string[]) => {
+      queueMicrotask(() => {
+        answers('queued', asked++ ? {} : { jid: JID, state: 'queued' })
+        answers('idle', {})
+      })
+      return { jid: QUESTION, minions, missing: [] }
+    }
+    const minions = ['silent', 'gone', 'began', 'queued', 'idle']
+    const { over } = wait({ minions, missing: ['ghost'], timeout: 0.3, gather: 0.3, findJob })
+    publisher.publish(tags.jobStart(JID, 'began'), { jid: JID, id: 'began' })
+    const states = (await over).map((result) => [result.id, result.jobState, result.why])
+    expect(Object.fromEntries(states.map(([id, state]) => [id, state]))).toEqual({
+      ghost: 'key_not_accepted',
+      silent: 'unknown',
+      gone: 'not_connected',
+      began: 'timed_out',
+      queued: 'unknown',
+      idle: 'unknown',
     })
-    return { jid: QUESTION, minions, missing: [] }
-  }
-  const minions = ['silent', 'gone', 'began', 'queued', 'idle']
-  const { over } = wait({ minions, missing: ['ghost'], timeout: 0.3, gather: 0.3, findJob })
-  publisher.publish(tags.jobStart(JID, 'began'), { jid: JID, id: 'began' })
-  const states = (await over).map((result) => [result.id, result.jobState, result.why])
-  expect(Object.fromEntries(states.map(([id, state]) => [id, state]))).toEqual({
-    ghost: 'key_not_accepted',
-    silent: 'unknown',
-    gone: 'not_connected',
-    began: 'timed_out',
-    queued: 'unknown',
-    idle: 'unknown',
-  })
-  expect(Object.fromEntries(states.map(([id, , why]) => [id, why]))).toMatchObject({
-    began: expect.stringContaining('the job was running'),
-    queued: expect.stringContaining('the job was queued'),
-    idle: expect.stringContaining('is not running the job'),
-  })
-})
+    expect(Object.fromEntries(states.map(([id, , why]) => [id, why]))).toMatchObject({
+      began: expect.stringContaining('the job was running'),
+      queued: expect.stringContaining('the job was queued'),
+      idle: expect.stringContaining('is not running the job'),
+    })
+  },
+)
 
 test('a signal ends the wait at once, with its reason; nothing is left behind on the bus', async () => {
   const leaving = new AbortController()

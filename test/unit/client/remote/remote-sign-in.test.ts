@@ -12,6 +12,7 @@ import { fakeLog } from '../../../../core/testing/recording-log.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { InProcessMaster } from '../../../harness/in-process-master.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 
 let master: InProcessMaster
 let folder: string
@@ -133,7 +134,7 @@ describe('the master', () => {
     await expect(signIn.credentials()).rejects.toThrow('protocol generation 2')
   })
 
-  test('whose replies are changed on their way is refused', async () => {
+  test('whose replies are changed on their way is refused', SLOW_TEST, async () => {
     const signIn = await accepted()
     altered = inner((load) => ({ ...load, publish_port: 1 }))
     await expect(signIn.credentials()).rejects.toMatchObject({ code: 'MASTER_KEY_CHANGED' })

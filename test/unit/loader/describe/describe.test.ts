@@ -18,15 +18,19 @@ const open = (config: object = {}, grains = {}) =>
     timeoutMs: 300,
   })
 
-test('a catalogue has every function that is offered, with its parameters as plain JSON', async () => {
-  const { functions } = await open().describe()
-  expect(functions['greet.hello']).toEqual({
-    who: { kind: 'value', schema: { type: 'string' } },
-    times: { kind: 'value', schema: { type: 'integer', minimum: 1 }, optional: true, default: 1 },
-  })
-  expect(functions['test.ping']).toEqual({})
-  expect(Object.keys(functions)).toEqual(expect.arrayContaining(['pkg.list', 'greet.delete', 'sys.doc']))
-})
+test(
+  'a catalogue has every function that is offered, with its parameters as plain JSON',
+  SLOW_TEST,
+  async () => {
+    const { functions } = await open().describe()
+    expect(functions['greet.hello']).toEqual({
+      who: { kind: 'value', schema: { type: 'string' } },
+      times: { kind: 'value', schema: { type: 'integer', minimum: 1 }, optional: true, default: 1 },
+    })
+    expect(functions['test.ping']).toEqual({})
+    expect(Object.keys(functions)).toEqual(expect.arrayContaining(['pkg.list', 'greet.delete', 'sys.doc']))
+  },
+)
 
 test('what plain functions take is not known', async () => {
   expect((await open().describe()).functions['plain.add']).toBeNull()

@@ -11,6 +11,7 @@ import type { JobLoad } from '../../../../core/wire/publication.ts'
 import type { ReturnLoad } from '../../../../core/wire/return.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { quietLog } from '../../../harness/log.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 
 const job = {
   jid: '20261122000000000001',
@@ -94,24 +95,28 @@ function addElsewhere(jid: string): void {
   execFileSync(execPath, words, { stdio: 'inherit' })
 }
 
-test('a return that a process leaves while that of another job is delivered is seen, also within the same turn', async () => {
-  const other = spawn('sleep', ['600'])
-  const late = { ...job, jid: '20261122000000000002' }
-  const delivered: string[] = []
-  await spool.add({ jid: job.jid, ret })
-  const followed = followOrphans([orphanOf(job, process), orphanOf(late, other)], {
-    ...settings(),
-    deliver: ({ jid }) => {
-      if (delivered.push(jid) > 1) return
-      addElsewhere(late.jid)
-      other.kill('SIGKILL')
-      while (isRunning(identityOf(other.pid as number)));
-    },
-  })
-  process.kill('SIGKILL')
-  await followed
-  expect(delivered).toEqual([job.jid, late.jid])
-})
+test(
+  'a return that a process leaves while that of another job is delivered is seen, also within the same turn',
+  SLOW_TEST,
+  async () => {
+    const other = spawn('sleep', ['600'])
+    const late = { ...job, jid: '20261122000000000002' }
+    const delivered: string[] = []
+    await spool.add({ jid: job.jid, ret })
+    const followed = followOrphans([orphanOf(job, process), orphanOf(late, other)], {
+      ...settings(),
+      deliver: ({ jid }) => {
+        if (delivered.push(jid) > 1) return
+        addElsewhere(late.jid)
+        other.kill('SIGKILL')
+        while (isRunning(identityOf(other.pid as number)));
+      },
+    })
+    process.kill('SIGKILL')
+    await followed
+    expect(delivered).toEqual([job.jid, late.jid])
+  },
+)
 
 test('a job whose return was delivered while its process ended gets no second one', async () => {
   const found = await follow(async () => spool.done(await spool.add({ jid: job.jid, ret })))

@@ -25,7 +25,7 @@ test('a line among millions of equal ones is shown alone', () => {
   expect(textDiff(text, `${text}y`)).toBe(`--- \n+++ \n@@ -${last - 2},3 +${last - 2},4 @@\n \n \n \n+y`)
 })
 
-test('changes of millions of lines are refused with what to do instead', () => {
+test('changes of millions of lines are refused with what to do instead', SLOW_TEST, () => {
   const text = 'a\n'.repeat(2_500_000)
   expect(() => textDiff(text, text.replaceAll('a', 'b'))).toThrow(
     'The changes are too many to show: more than 2000000 lines would have to be compared. Nothing was changed. Call again with show_changes=False, or use file.sed',

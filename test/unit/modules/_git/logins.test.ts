@@ -76,7 +76,7 @@ describe('The password of a repository', () => {
     expect(server.seen).toEqual([])
   })
 
-  test('may be another one for pushes to the same site', async () => {
+  test('may be another one for pushes to the same site', SLOW_TEST, async () => {
     await mkdir(checkout)
     await ask(git.init)
     const push = { push_url: url(), push_https_user: 'writer', push_https_pass: 'write-it' }

@@ -8,6 +8,7 @@ import { checkStore, openStore } from '../../../../core/store/index.ts'
 import { withoutChecksum } from '../../../../core/store/record.ts'
 import { type Meta, readMeta, readPage, valueAt } from '../../../../core/store/salvage/pages.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW_TEST } from '../../../harness/slow.ts'
 
 const RECORDS = 5000
 const REMOVED = 500
@@ -94,27 +95,31 @@ const some = <T>(all: Iterable<T>, ...which: number[]): T[] => {
 const missing = (found: Set<number>, but: readonly number[] = []) =>
   Array.from({ length: RECORDS }, (_, n) => n).filter((n) => !found.has(n) && !but.includes(n))
 
-test('a damaged page costs the records on it, and no other; what was removed stays so', async () => {
-  const { branches, leaves, large } = pagesOf(original)
-  expect(branches.length).toBeGreaterThan(1)
-  const leafPages = some(leaves, 0, 0.2, 0.21, 0.6, 1)
-  const largePages = some(large, 0.1, 0.5)
-  const onThem = [...leafPages, ...largePages].flatMap(([, rows]) => rows)
-  const pages = [...leafPages, ...largePages].map(([page]) => page)
-  const path = await damagedCopy('pages.mdb', [...pages, ...some(branches, 0.5, 1)])
-  const damage = (await checkStore(path)) as SaltError
-  const found = await present(path)
-  expect(missing(found, onThem)).toEqual([])
-  expect(Math.max(...found)).toBeLessThan(RECORDS)
-  expect(damage.message).toMatch(
-    new RegExp(
-      `The store ${path} is damaged .* It was moved to .*, and a new one has ${found.size} of its ${RECORDS} records`,
-    ),
-  )
-  expect(readFileSync(String(damage.data.movedTo)).length).toBe(statSync(original).size)
-  expect(statSync(path).mode & 0o777).toBe(0o600)
-  expect(await checkStore(path)).toBeUndefined()
-})
+test(
+  'a damaged page costs the records on it, and no other; what was removed stays so',
+  SLOW_TEST,
+  async () => {
+    const { branches, leaves, large } = pagesOf(original)
+    expect(branches.length).toBeGreaterThan(1)
+    const leafPages = some(leaves, 0, 0.2, 0.21, 0.6, 1)
+    const largePages = some(large, 0.1, 0.5)
+    const onThem = [...leafPages, ...largePages].flatMap(([, rows]) => rows)
+    const pages = [...leafPages, ...largePages].map(([page]) => page)
+    const path = await damagedCopy('pages.mdb', [...pages, ...some(branches, 0.5, 1)])
+    const damage = (await checkStore(path)) as SaltError
+    const found = await present(path)
+    expect(missing(found, onThem)).toEqual([])
+    expect(Math.max(...found)).toBeLessThan(RECORDS)
+    expect(damage.message).toMatch(
+      new RegExp(
+        `The store ${path} is damaged .* It was moved to .*, and a new one has ${found.size} of its ${RECORDS} records`,
+      ),
+    )
+    expect(readFileSync(String(damage.data.movedTo)).length).toBe(statSync(original).size)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(await checkStore(path)).toBeUndefined()
+  },
+)
 
 test('a value that is said to be on a page beyond all numbers costs no other record', async () => {
   const path = join(directory, 'beyond.mdb')
