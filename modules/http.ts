@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandExecutionError, fn, p } from 'salt-ts'
 import { rewrite, textOf } from './_host/files.ts'
 import { queryParams } from './_http/params.ts'
-import { addressOf, type Query, type QueryResult, query as sendQuery } from './_http/request.ts'
+import { NoAnswer, type Query, type QueryResult, query as sendQuery } from './_http/request.ts'
 
 const url = p.string({ minLength: 1 })
 
 /**
- * Send an HTTP request. Returns `body`; with `decode=True` the decoded body as `dict` (JSON; other formats stay text),
- * with `status=True` the status code, with `headers=True` the headers; `error` for a failure, also if no server answers. `http` and `https` only.
- * The certificate of the server is checked. At most `max_body` bytes are read, within `timeout` seconds, after at most
+ * Send an HTTP request. Returns `body`, with `text=True` also as `text`; with `decode=True` what it says in JSON or YAML as
+ * `dict`, or else `text`; with `status=True` the status code, with `headers=True` the headers; `error` and `status` for a
+ * failure. A map as `data` is sent as a form, or as JSON if the header `Content-Type` says so. `http` and `https` only. The certificate of the server is checked. At most `max_body` bytes are read, within `timeout` seconds, after at most
  * 20 redirects.
  *
  * @example salt '*' http.query http://somelink.com/ status=True
@@ -87,16 +87,23 @@ const PLAIN_GET = {
   method: 'GET',
   params: undefined,
   data: undefined,
+  data_file: undefined,
   header_dict: undefined,
+  header_list: undefined,
   username: undefined,
   password: undefined,
   status: false,
   headers: false,
-  text: true,
+  text: false,
   decode: false,
+  decode_type: 'auto',
+  text_out: undefined,
+  decode_out: undefined,
   timeout: 30,
   max_body: 10_485_760,
   raise_error: true,
+  agent: undefined,
+  verify_ssl: true,
 } as const
 
 const textOption = (value: unknown): string | undefined =>
@@ -107,19 +114,13 @@ async function firstFile(paths: readonly string[]): Promise<string | undefined> 
   return undefined
 }
 
-interface Wanted extends Query {
-  /** Tell why no server answers. */
-  readonly raise_error: boolean
-}
-
 /** Send a request. That a server does not answer is a result, as in Salt. */
-async function answerOf(wanted: Wanted, signal: AbortSignal): Promise<QueryResult> {
-  addressOf(wanted.url, wanted.params)
+async function answerOf(wanted: Query, signal: AbortSignal): Promise<QueryResult> {
   try {
     return await sendQuery(wanted, signal)
   } catch (cause) {
-    if (cause instanceof CommandExecutionError)
-      return wanted.raise_error ? { error: cause.message } : { body: null }
-    throw cause
+    if (!(cause instanceof NoAnswer)) throw cause
+    if (!wanted.raise_error) return { body: null }
+    return { ...(wanted.status && { status: 0 }), error: cause.message }
   }
 }

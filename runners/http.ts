@@ -5,8 +5,9 @@ import { addressOf, ask, query as sendQuery } from '../modules/_http/request.ts'
 import { checkCertificates, readCertificates, replaceBundle } from './_http/ca-bundle.ts'
 
 /**
- * Send an HTTP request. Returns `body`; with `decode=True` the decoded body as `dict` (JSON; other formats stay text),
- * with `status=True` the status code, with `headers=True` the headers; `error` for a failure. `http` and `https` only.
+ * Send an HTTP request. Returns `body`, with `text=True` also as `text`; with `decode=True` what it says in JSON or YAML as
+ * `dict`, or else `text`; with `status=True` the status code, with `headers=True` the headers; `error` and `status` for a
+ * failure. A map as `data` is sent as a form, or as JSON if the header `Content-Type` says so. `http` and `https` only.
  * The certificate of the server is checked. At most `max_body` bytes are read, within `timeout` seconds, after at most
  * 20 redirects.
  *

@@ -1,10 +1,45 @@
 /** Bodies of HTTP requests and responses. */
+import { readFile, writeFile } from 'node:fs/promises'
 import { CommandExecutionError, jsonText } from 'salt-ts'
+import { fromYaml } from '../_slsutil/yaml.ts'
+import { pythonText } from '../_values/python.ts'
 
-/** Return the request body. Maps and lists are sent as JSON. */
-export function bodyOf(data: unknown): { body?: string } {
+/**
+ * Return the request body. Maps are sent as a form, and as JSON if the headers say so; lists are sent as JSON. Bytes,
+ * since fetch would declare text as `text/plain`.
+ */
+export function bodyOf(data: unknown, contentType: string | undefined): { body?: Uint8Array } {
   if (data === undefined || data === null) return {}
-  return { body: typeof data === 'string' ? data : jsonText(data) }
+  return { body: Buffer.from(textToSend(data, contentType)) }
+}
+
+function textToSend(data: unknown, contentType: string | undefined): string {
+  if (typeof data !== 'object') return String(data)
+  return Array.isArray(data) || contentType?.includes('json') ? jsonText(data) : formOf(data as object)
+}
+
+function formOf(data: object): string {
+  const entries = data instanceof Map ? [...data] : Object.entries(data)
+  return new URLSearchParams(entries.map(([name, value]) => [String(name), pythonText(value)])).toString()
+}
+
+/** Read the file that is sent as a body. */
+export async function dataFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    throw new CommandExecutionError(`${path} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** Keep the text of a response in a file. */
+export async function keepText(path: string | undefined, text: string): Promise<void> {
+  if (path === undefined) return
+  try {
+    await writeFile(path, text)
+  } catch (error) {
+    throw new CommandExecutionError(`${path} cannot be written: ${(error as Error).message}`)
+  }
 }
 
 /** Read the text of a response. Rejects, without reading on, if it is longer than `most` bytes. */
@@ -20,13 +55,33 @@ export async function readLimited(response: Response, most: number): Promise<str
     }
     parts.push(part)
   }
-  return Buffer.concat(parts).toString('utf8')
+  return decoderOf(response.headers.get('content-type')).decode(Buffer.concat(parts))
 }
 
-export function decoded(text: string): unknown {
+/** Decode in the encoding that the headers name, and else as UTF-8. A byte order mark stays. */
+function decoderOf(contentType: string | null): TextDecoder {
+  const label = /charset="?([\w-]+)/i.exec(contentType ?? '')?.[1] ?? 'utf-8'
   try {
-    return JSON.parse(text)
+    return new TextDecoder(label, { ignoreBOM: true })
   } catch {
-    return text
+    return new TextDecoder('utf-8', { ignoreBOM: true })
+  }
+}
+
+/** Return the format of a text: `type`, or with `auto` what the headers say. */
+export function formatOf(type: string, contentType: string | null): string {
+  if (type !== 'auto') return type
+  const said = contentType ?? 'application/json'
+  return ['xml', 'json', 'yaml'].find((format) => said.includes(format)) ?? 'plain'
+}
+
+/** Return what a text in JSON or YAML says. @throws CommandExecutionError if it is not valid */
+export async function decoded(text: string, format: 'json' | 'yaml'): Promise<unknown> {
+  try {
+    return format === 'json' ? JSON.parse(text) : await fromYaml(text)
+  } catch (error) {
+    throw new CommandExecutionError(
+      `The body is not valid ${format.toUpperCase()}: ${(error as Error).message}`,
+    )
   }
 }

@@ -1,6 +1,6 @@
 /** HTTP requests of the functions `http.*`, on minions and on masters. */
 import { CommandExecutionError } from 'salt-ts'
-import { bodyOf, decoded, readLimited } from './body.ts'
+import { bodyOf, dataFile, decoded, formatOf, keepText, readLimited } from './body.ts'
 
 export interface Limits {
   /** Seconds. */
@@ -14,7 +14,10 @@ export interface Answer {
   readonly text: string
 }
 
-/** Send a request and read the answer. @throws CommandExecutionError if there is none, or if it is too long */
+/** No server answered, or the answer is too long. */
+export class NoAnswer extends CommandExecutionError {}
+
+/** Send a request and read the answer. @throws NoAnswer if there is none, or if it is too long */
 export async function ask(
   address: URL,
   request: RequestInit,
@@ -26,7 +29,7 @@ export async function ask(
     return { response, text: await readLimited(response, max_body) }
   } catch (error) {
     signal.throwIfAborted()
-    throw new CommandExecutionError(`${address.origin} did not answer: ${reasonOf(error, timeout)}`)
+    throw new NoAnswer(`${address.origin} did not answer: ${reasonOf(error, timeout)}`)
   }
 }
 
@@ -85,14 +88,28 @@ export function addressOf(url: string, params: Readonly<Record<string, unknown>>
 
 interface Credentials {
   readonly header_dict: Readonly<Record<string, string>> | undefined
+  readonly header_list: readonly string[] | undefined
   readonly username: string | undefined
   readonly password: string | undefined
+  readonly agent: string | undefined
 }
 
-function headersOf({ header_dict = {}, username, password = '' }: Credentials): Record<string, string> {
-  if (username === undefined) return { ...header_dict }
-  const login = Buffer.from(`${username}:${password}`).toString('base64')
-  return { ...header_dict, Authorization: `Basic ${login}` }
+/** Return the headers of a request. One that is posted is a form unless the caller says what it is. */
+function headersOf(
+  { header_dict, header_list = [], username, password = '', agent }: Credentials,
+  method: string,
+): Headers {
+  const headers = new Headers(header_dict)
+  for (const line of header_list) {
+    const colon = line.indexOf(':')
+    if (colon > 0) headers.set(line.slice(0, colon).trim(), line.slice(colon + 1).trim())
+  }
+  if (agent !== undefined) headers.set('User-Agent', agent)
+  if (username !== undefined)
+    headers.set('Authorization', `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`)
+  if (method === 'POST' && !headers.has('Content-Type'))
+    headers.set('Content-Type', 'application/x-www-form-urlencoded')
+  return headers
 }
 
 export interface Query extends Credentials {
@@ -100,16 +117,24 @@ export interface Query extends Credentials {
   readonly method: string
   readonly params: Readonly<Record<string, unknown>> | string | undefined
   readonly data: unknown
+  readonly data_file: string | undefined
   readonly status: boolean
   readonly headers: boolean
   readonly text: boolean
   readonly decode: boolean
+  readonly decode_type: string
+  readonly text_out: string | undefined
+  readonly decode_out: string | undefined
   readonly timeout: number
   readonly max_body: number
+  /** Whether an answer that says an error is a failure. */
+  readonly raise_error: boolean
+  readonly verify_ssl: boolean
 }
 
 export interface QueryResult {
   readonly body?: string | null
+  readonly text?: string
   readonly dict?: unknown
   readonly status?: number
   readonly headers?: Record<string, string>
@@ -117,17 +142,41 @@ export interface QueryResult {
   readonly error?: string
 }
 
-/** Send a request, and return those parts of the answer that were asked for. */
+/** Send a request, and return those parts of the answer that were asked for; of an error all that Salt shows. */
 export async function query(wanted: Query, signal: AbortSignal): Promise<QueryResult> {
-  const { url, method, timeout, max_body } = wanted
-  const address = addressOf(url, wanted.params)
-  const request = { method, headers: headersOf(wanted), ...bodyOf(wanted.data) }
+  const { method, timeout, max_body } = wanted
+  const address = addressOf(wanted.url, wanted.params)
+  if (address.protocol === 'https:' && !wanted.verify_ssl)
+    throw new CommandExecutionError(
+      'The certificate of a server is always checked; add its authority to the certificates of this host instead of verify_ssl=False.',
+    )
+  const headers = headersOf(wanted, method)
+  const data = wanted.data_file === undefined ? wanted.data : await dataFile(wanted.data_file)
+  const request = { method, headers, ...bodyOf(data, headers.get('Content-Type') ?? undefined) }
   const { response, text } = await ask(address, request, { timeout, max_body, signal })
+  if (!response.ok && wanted.raise_error) {
+    const error = `HTTP ${response.status}: ${response.statusText}`
+    return { status: response.status, error, body: text }
+  }
+  await keepText(wanted.text_out, text)
   return {
-    ...(wanted.text && { body: text }),
-    ...(wanted.decode && { dict: decoded(text) }),
+    body: text,
     ...(wanted.status && { status: response.status }),
     ...(wanted.headers && { headers: Object.fromEntries(response.headers) }),
-    ...(!response.ok && { error: `HTTP ${response.status}: ${response.statusText}` }),
+    ...(await textAndDict(wanted, response, text)),
   }
+}
+
+async function textAndDict(wanted: Query, response: Response, text: string): Promise<QueryResult> {
+  const asText = wanted.text ? { text } : {}
+  if (!wanted.decode) return asText
+  const format = formatOf(wanted.decode_type, response.headers.get('content-type'))
+  if (!['json', 'xml', 'yaml', 'plain'].includes(format))
+    return {
+      error: "Invalid decode_type specified. Valid decode types are: ('json', 'xml', 'yaml', 'plain')",
+    }
+  if (wanted.decode_type === 'xml')
+    throw new CommandExecutionError('XML is not decoded; use decode_type=plain')
+  await keepText(wanted.decode_out, text)
+  return format === 'json' || format === 'yaml' ? { dict: await decoded(text, format), ...asText } : { text }
 }

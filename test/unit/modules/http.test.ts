@@ -26,10 +26,9 @@ describe('http.query', () => {
       headers: { 'x-own': 'yes' },
     }))
     const given = { url, method: 'POST', params: { a: 1 }, data: { b: 2 }, username: 'me', password: 'pw' }
-    expect(
-      await call(http.query, { ...given, decode: true, status: true, headers: true, text: false }),
-    ).toEqual({
-      dict: { method: 'POST', a: '1', login: 'Basic bWU6cHc=', body: '{"b": 2}' },
+    expect(await call(http.query, { ...given, decode: true, status: true, headers: true })).toEqual({
+      body: expect.stringContaining('POST'),
+      dict: { method: 'POST', a: '1', login: 'Basic bWU6cHc=', body: 'b=2' },
       status: 200,
       headers: expect.objectContaining({ 'x-own': 'yes' }),
     })
@@ -66,12 +65,71 @@ describe('http.query', () => {
 
   test('reports a failure of the server, or that none answers', async () => {
     const url = await serve(() => ({ status: 503, text: 'busy' }))
-    expect(await call(http.query, { url })).toEqual({ body: 'busy', error: 'HTTP 503: Service Unavailable' })
+    expect(await call(http.query, { url })).toEqual({
+      body: 'busy',
+      status: 503,
+      error: 'HTTP 503: Service Unavailable',
+    })
+    expect(await call(http.query, { url, raise_error: false, text: true })).toEqual({
+      body: 'busy',
+      text: 'busy',
+    })
     await server?.close()
     expect(await call(http.query, { url })).toEqual({ error: expect.stringContaining('did not answer') })
+    expect(await call(http.query, { url, status: true })).toMatchObject({ status: 0 })
     expect(await call(http.query, { url, raise_error: false })).toEqual({ body: null })
     await expect(call(http.query, { url: 'ftp://x' })).rejects.toThrow("'ftp://x' is not a URL")
   })
+})
+
+test('http.query declares and encodes data as Salt does', async () => {
+  const url = await serve(({ headers, body }) => ({
+    text: JSON.stringify({
+      type: headers['content-type'],
+      own: headers['x-own'],
+      agent: headers['user-agent'],
+      body,
+    }),
+  }))
+  const sent = async (more: object) => dictOf(await call(http.query, { url, decode: true, ...more }))
+  const form = 'application/x-www-form-urlencoded'
+  expect(await sent({ method: 'POST', data: 'x' })).toMatchObject({ type: form, body: 'x' })
+  expect(await sent({ method: 'POST', data: { a: true, b: 'c d' } })).toMatchObject({ body: 'a=True&b=c+d' })
+  expect(await sent({ method: 'PUT', data: 'x' })).not.toHaveProperty('type')
+  const json = { header_list: ['Content-Type: application/json', 'X-Own: a:b'], agent: 'mine' }
+  expect(await sent({ method: 'POST', data: { a: 1 }, ...json })).toEqual({
+    type: 'application/json',
+    own: 'a:b',
+    agent: 'mine',
+    body: '{"a": 1}',
+  })
+})
+
+test('http.query decodes the format that is named or that the headers say, and keeps the text', async () => {
+  const folder = await temporaryFolder('salt-ts-http-')
+  const file = join(folder, 'out')
+  const url = await serve(({ path }) =>
+    path === '/yaml'
+      ? { text: 'a: [1]', headers: { 'content-type': 'text/yaml' } }
+      : { text: 'a: [1]', headers: { 'content-type': 'text/plain' } },
+  )
+  const got = (path: string, more: object = {}) =>
+    call(http.query, { url: `${url}${path}`, decode: true, ...more })
+  expect(await got('yaml')).toEqual({ body: 'a: [1]', dict: { a: [1] } })
+  expect(await got('plain')).toEqual({ body: 'a: [1]', text: 'a: [1]' })
+  expect(await got('plain', { decode_type: 'yaml' })).toMatchObject({ dict: { a: [1] } })
+  expect(await got('plain', { decode_type: 'toml' })).toMatchObject({
+    error: expect.stringContaining('Invalid decode_type'),
+  })
+  await expect(got('plain', { decode_type: 'json' })).rejects.toThrow('The body is not valid JSON')
+  await got('plain', { text_out: file })
+  expect(await readFile(file, 'utf8')).toBe('a: [1]')
+  await call(http.query, { url, method: 'POST', data_file: file })
+  await expect(call(http.query, { url, data_file: join(folder, 'none') })).rejects.toThrow('cannot be read')
+  await expect(call(http.query, { url: 'https://localhost/', verify_ssl: false })).rejects.toThrow(
+    'certificate of a server is always checked',
+  )
+  await removeFolder(folder)
 })
 
 describe('http.wait_for_successful_query', () => {

@@ -187,6 +187,7 @@ describe('http.query', () => {
     expect(seen.at(-1)).toMatchObject({ method: 'GET', url: '/x?q=a+b' })
     expect(await given(http.query, [`${address}/gone`])).toEqual({
       body: '{"a": 1}',
+      status: 404,
       error: 'HTTP 404: Not Found',
     })
   })
@@ -196,7 +197,7 @@ describe('http.query', () => {
     await given(http.query, wanted)
     expect(seen.at(-1)).toMatchObject({
       method: 'POST',
-      body: '{"b": 2}',
+      body: 'b=2',
       headers: { authorization: `Basic ${Buffer.from('ann:pw').toString('base64')}` },
     })
   })
