@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'no
 import { SaltInvocationError } from 'salt-ts'
 import { type Der, inside, pairs, readDer, timeText } from './der.ts'
 import { type Extension, readExtensions } from './extensions.ts'
-import { nameHash, nameParts } from './names.ts'
+import { nameHash, subjectParts } from './names.ts'
 import { pemEntry } from './pem.ts'
 import { requestKey } from './requests.ts'
 
@@ -44,9 +44,9 @@ function factsOf(certificate: X509Certificate, withMd5: boolean) {
     'SHA-256 Finger Print': certificate.fingerprint256,
     'SHA1 Finger Print': certificate.fingerprint,
     ...md5,
-    Subject: nameParts(subject),
+    Subject: subjectParts(subject),
     'Subject Hash': pairs(nameHash(subject)),
-    Issuer: nameParts(issuer),
+    Issuer: subjectParts(issuer),
     'Issuer Hash': pairs(nameHash(issuer)),
     'Not Before': timeText(new Date(certificate.validFrom)),
     'Not After': timeText(new Date(certificate.validTo)),

@@ -29,40 +29,21 @@ export function nameParts(name: Der): Record<string, string> {
   )
 }
 
-/** Return OpenSSL's hash of a name: the first four bytes of the SHA-1 of its canonical form, the last one first. */
-export function nameHash(name: Der): string {
-  const canonical = inside(name).map((set) =>
-    encoded(0x31, Buffer.concat(inside(set).map(canonicalPart).sort(Buffer.compare))),
+const SALT_NAMES: Readonly<Record<string, string>> = { ST: 'SP', emailAddress: 'Email' }
+
+/** Return the parts of a subject or issuer by the names that Salt shows, which are those of M2Crypto. */
+export const subjectParts = (name: Der): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(nameParts(name)).map(([kind, value]) => [SALT_NAMES[kind] ?? kind, value]),
   )
-  const digest = createHash('sha1').update(Buffer.concat(canonical)).digest()
+
+/** Return the hash of a name that Salt shows, OpenSSL's `-subject_hash_old`: the first four bytes of its MD5, the last one first. */
+export function nameHash(name: Der): string {
+  const digest = createHash('md5').update(name.raw).digest()
   return digest
     .subarray(0, 4)
     .reverse()
     .toString('hex')
     .toUpperCase()
     .replace(/^0+(?=.)/, '')
-}
-
-const UTF8_STRING = 12
-/** The kinds of strings that OpenSSL makes canonical; others stay as they are. */
-const STRINGS = new Set([12, 19, 20, 22, 26, 28, 30])
-
-function canonicalPart(part: Der): Buffer {
-  const [kind, value] = inside(part)
-  if (!kind || !value) return part.raw
-  return encoded(0x30, Buffer.concat([kind.raw, STRINGS.has(value.tag) ? canonicalString(value) : value.raw]))
-}
-
-function canonicalString(value: Der): Buffer {
-  const text = stringOf(value)
-    .trim()
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
-  return encoded(UTF8_STRING, Buffer.from(text))
-}
-
-function encoded(tag: number, content: Buffer): Buffer {
-  const { length } = content
-  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
-  return Buffer.concat([Buffer.from([tag, ...size]), content])
 }

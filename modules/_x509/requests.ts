@@ -3,7 +3,7 @@ import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 import { SaltInvocationError } from 'salt-ts'
 import { type Der, inside, oidText, pairs, readDer, TAG, timeOf, timeText } from './der.ts'
 import { type Extension, readExtensions } from './extensions.ts'
-import { nameHash, nameParts } from './names.ts'
+import { nameHash, subjectParts } from './names.ts'
 import { derOf, pemEntry } from './pem.ts'
 import { algorithmOf } from './signature.ts'
 
@@ -17,7 +17,7 @@ export async function readRequest(given: string) {
     throw new SaltInvocationError('The request cannot be read: a part is missing')
   return {
     Version: (version.content[0] ?? 0) + 1,
-    Subject: nameParts(subject),
+    Subject: subjectParts(subject),
     'Subject Hash': pairs(nameHash(subject)),
     'Public Key Hash': createHash('sha1').update(modulusOf(key)).digest('hex'),
     'X509v3 Extensions': textsOf(attributes ? requested(attributes) : []),
@@ -45,7 +45,7 @@ export async function readRevocations(given: string) {
   return {
     ...(version && { Version: `${(version.content[0] ?? 0) + 1} (0x${version.content[0] ?? 0})` }),
     'Signature Algorithm': algorithmOf(list),
-    Issuer: nameParts(issuer),
+    Issuer: subjectParts(issuer),
     'Last Update': timeText(timeOf(last)),
     ...(next && { 'Next Update': timeText(timeOf(next)) }),
     'Revoked Certificates': revoked.map(revocation),
