@@ -25,7 +25,10 @@ export function buildEnv(options: Options, login: Env, context: Context): Env {
   return env
 }
 
-/** Parse `env`, which users write as a map, a list of maps, or text with one `NAME=value` per line. */
+/**
+ * Parse `env`, which users write as a map, a list of maps and of names without a value, or text with one `NAME=value`
+ * per line.
+ */
 export function parseEnv(given: unknown, log?: Log): Env {
   const env: Env = Object.create(null)
   for (const [name, value] of entriesOf(given)) {
@@ -43,11 +46,14 @@ export function parseEnv(given: unknown, log?: Log): Env {
 function entriesOf(given: unknown): [string, unknown][] {
   if (given === undefined || given === null || given === '') return []
   if (typeof given === 'string') return given.split('\n').filter(Boolean).map(assignment)
-  if (Array.isArray(given)) return given.flatMap(entriesOf)
+  if (Array.isArray(given)) return given.flatMap(entryOf)
   if (given instanceof Map) return [...given].map(([name, value]) => [String(name), value])
   if (typeof given === 'object') return Object.entries(given)
   throw new SaltInvocationError('env must be a map, a list of maps, or text with one NAME=value per line')
 }
+
+const entryOf = (item: unknown): [string, unknown][] =>
+  typeof item === 'string' && !item.includes('=') ? [[item, undefined]] : entriesOf(item)
 
 function assignment(line: string): [string, string] {
   const at = line.indexOf('=')
