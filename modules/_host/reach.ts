@@ -30,7 +30,8 @@ export async function tryConnect(
   const proto = given === 'udp' ? 'udp' : 'tcp'
   const version = family === 'ipv4' ? 4 : family === 'ipv6' ? 6 : 0
   const found = await lookup(hostName(host), { family: version }).catch(() => undefined)
-  if (!found || !Number.isInteger(Number(port)))
+  const isOtherFamily = version !== 0 && found?.family !== version
+  if (!found || isOtherFamily || !Number.isInteger(Number(port)))
     return { result: false, comment: `Unable to resolve host ${host} on ${proto} port ${port}` }
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
   const attempt = proto === 'udp' ? askByUdp : openTcp

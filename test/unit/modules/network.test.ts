@@ -125,6 +125,10 @@ describe('This host', () => {
       result: true,
       comment: `Successfully connected to 127.0.0.1 (127.0.0.1) on tcp port ${port}`,
     })
+    expect(await ask(network.connect, { host: '127.0.0.1', port, family: 'ipv6' })).toEqual({
+      result: false,
+      comment: `Unable to resolve host 127.0.0.1 on tcp port ${port}`,
+    })
     const connected = (await ask(network.active_tcp)) as Map<number, unknown>
     expect([...connected.keys()].slice(0, 1)).toEqual([0])
     await new Promise((resolve) => server.close(resolve))
