@@ -38,7 +38,7 @@ export async function planCommand(
 }
 
 /** The shell of the minion's environment. */
-const defaultShell = (): string => process.env.SHELL || '/bin/sh'
+export const defaultShell = (): string => process.env.SHELL || '/bin/sh'
 
 /**
  * Return a command's first word that is not an assignment. Logs and errors show no more, since the rest may be secret.

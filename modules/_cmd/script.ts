@@ -5,6 +5,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Context } from 'salt-ts'
 import type { Options, ProcessResult } from './params.ts'
+import { defaultShell } from './plan.ts'
 import { runCommand } from './run.ts'
 import { splitWords } from './split.ts'
 import { findUser } from './users.ts'
@@ -23,10 +24,15 @@ export async function runScript(
   if (path === undefined) return unreadable(`${source} is not on the file server`, context)
   const text = await readFile(path).catch((cause: NodeJS.ErrnoException) => cause)
   if (text instanceof Error) return unreadable(`Cannot read ${path}: ${text.code}`, context)
+  const interpreter = namesInterpreter(text) ? [] : [options.shell ?? defaultShell()]
   return withPrivateFile(text, { extension: extname(path), mode: 0o500, owner: options.runas }, (copy) =>
-    runCommand([copy, ...words(args)], options, context, { merged: false }),
+    runCommand([...interpreter, copy, ...words(args)], options, context, { merged: false }),
   )
 }
+
+/** Whether the kernel runs a file by itself: one that begins with `#!`, or a program in machine code. */
+const namesInterpreter = (file: Buffer): boolean =>
+  file.subarray(0, 2).equals(Buffer.from('#!')) || file.subarray(0, 80).includes(0)
 
 /** Run code given as text with an interpreter. */
 export function runCode(

@@ -239,6 +239,10 @@ describe('Environment', () => {
     expect(await call(cmd.run, { cmd: 'true', stdin: 'x'.repeat(1_000_000) })).toBe('')
   })
 
+  test('takes names in a list as variables without a value', async () => {
+    expect(await call(cmd.run, { cmd: 'echo "$A-$B-"', env: ['A', { B: 'b' }, 'C=c'] })).toBe('-b-')
+  })
+
   test('sets the umask', async () => {
     expect(await call(cmd.run, { cmd: 'umask', umask: '077' })).toBe('0077')
     expect(await call(cmd.run, { cmd: 'umask', umask: 27 })).toBe('0027')
@@ -467,6 +471,13 @@ describe('The relatives of cmd.run', () => {
     await expect(stat((outcome as { stderr: string }).stderr)).rejects.toThrow('ENOENT')
     expect(context.retcode).toBe(7)
     expect(await call(cmd.script_retcode, { source, args: ['x'] })).toBe(7)
+  })
+
+  test('script runs a file that names no interpreter in the shell', async () => {
+    const source = join(folder, 'plain')
+    await writeFile(source, '[[ a == a ]] && echo "b $1 $0"\n')
+    const outcome = await call(cmd.script, { source, args: 'x', shell: '/bin/bash' })
+    expect(outcome).toMatchObject({ retcode: 0, stdout: expect.stringMatching(/^b x \/.*\/salt-cmd-/) })
   })
 
   test.each(['salt://a.sh', 'http://h/a.sh', 'https://h/a.sh'])(
