@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandExecutionError, fn, p } from 'salt-ts'
 import { rewrite, textOf } from './_host/files.ts'
-import { queryParams } from './_http/params.ts'
+import { fileParams, queryParams } from './_http/params.ts'
 import { NoAnswer, type Query, type QueryResult, query as sendQuery } from './_http/request.ts'
 
 const url = p.string({ minLength: 1 })
@@ -17,7 +17,9 @@ const url = p.string({ minLength: 1 })
  * @example salt '*' http.query http://somelink.com/ method=POST params='{key1: val1, key2: val2}'
  * @example salt '*' http.query http://somelink.com/ method=POST data='<xml>somecontent</xml>'
  */
-export const query = fn({ url, ...queryParams }, (wanted, { signal }) => answerOf(wanted, signal))
+export const query = fn({ url, ...queryParams, ...fileParams }, (wanted, { signal }) =>
+  answerOf(wanted, signal),
+)
 
 /**
  * Repeat a request until it succeeds, for at most `wait_for` seconds, with `request_interval` seconds between. Returns the
@@ -32,6 +34,7 @@ export const wait_for_successful_query = fn(
     wait_for: p.default(p.number({ minimum: 0 }), 300),
     request_interval: p.default(p.number({ minimum: 0.1 }), 1),
     ...queryParams,
+    ...fileParams,
   },
   async ({ wait_for, request_interval, ...wanted }, { signal }) => {
     const until = Date.now() + wait_for * 1000
@@ -87,7 +90,6 @@ const PLAIN_GET = {
   method: 'GET',
   params: undefined,
   data: undefined,
-  data_file: undefined,
   header_dict: undefined,
   header_list: undefined,
   username: undefined,
@@ -97,8 +99,6 @@ const PLAIN_GET = {
   text: false,
   decode: false,
   decode_type: 'auto',
-  text_out: undefined,
-  decode_out: undefined,
   timeout: 30,
   max_body: 10_485_760,
   raise_error: true,

@@ -20,11 +20,13 @@ function textToSend(data: unknown, contentType: string | undefined): string {
 
 function formOf(data: object): string {
   const entries = data instanceof Map ? [...data] : Object.entries(data)
-  return new URLSearchParams(entries.map(([name, value]) => [String(name), pythonText(value)])).toString()
+  const form = new URLSearchParams()
+  for (const [name, value] of entries) form.append(String(name), pythonText(value))
+  return form.toString()
 }
 
-/** Read the file that is sent as a body. */
-export async function dataFile(path: string): Promise<string> {
+/** Read a file with what is sent. */
+export async function fileText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
@@ -55,16 +57,18 @@ export async function readLimited(response: Response, most: number): Promise<str
     }
     parts.push(part)
   }
-  return decoderOf(response.headers.get('content-type')).decode(Buffer.concat(parts))
+  return textIn(charsetOf(response.headers.get('content-type')), Buffer.concat(parts))
 }
 
-/** Decode in the encoding that the headers name, and else as UTF-8. A byte order mark stays. */
-function decoderOf(contentType: string | null): TextDecoder {
-  const label = /charset="?([\w-]+)/i.exec(contentType ?? '')?.[1] ?? 'utf-8'
+const charsetOf = (contentType: string | null): string =>
+  /charset="?([\w-]+)/i.exec(contentType ?? '')?.[1] ?? 'utf-8'
+
+/** Decode in an encoding, or as UTF-8 if it is not known. A byte order mark stays. */
+function textIn(charset: string, bytes: Buffer): string {
   try {
-    return new TextDecoder(label, { ignoreBOM: true })
+    return new TextDecoder(charset, { ignoreBOM: true }).decode(bytes)
   } catch {
-    return new TextDecoder('utf-8', { ignoreBOM: true })
+    return bytes.toString('utf8')
   }
 }
 

@@ -8,7 +8,6 @@ export const queryParams = {
   method: p.default(p.enum(...METHODS), 'GET'),
   params: p.optional(p.union(p.record(p.any()), p.string())),
   data: p.optional(p.any()),
-  data_file: p.optional(p.string({ description: 'A file to send instead of data.' })),
   header_dict: p.secret(p.optional(p.record(p.string()))),
   header_list: p.secret(p.optional(p.array(p.string()))),
   username: p.optional(p.string()),
@@ -18,8 +17,6 @@ export const queryParams = {
   text: flag(false),
   decode: flag(false),
   decode_type: p.default(p.string({ description: 'auto, json, yaml or plain.' }), 'auto'),
-  text_out: p.optional(p.string({ description: 'A file for the text of the answer.' })),
-  decode_out: p.optional(p.string({ description: 'A file for the text that was decoded.' })),
   timeout: p.default(p.number({ exclusiveMinimum: 0, maximum: 3600 }), 30),
   max_body: p.default(p.integer({ minimum: 0 }), 10_485_760),
   raise_error: p.default(
@@ -31,4 +28,12 @@ export const queryParams = {
   agent: p.optional(p.string({ description: 'The header User-Agent.' })),
   verify_ssl: p.default(p.boolean({ description: 'False is refused for https.' }), true),
   backend: p.optional(p.string({ description: 'Has no effect.' })),
+}
+
+/** Parameters for files of the host. Only minions have them: on a master they would give more than the right to send requests. */
+export const fileParams = {
+  data_file: p.optional(p.string({ description: 'A file to send instead of data.' })),
+  header_file: p.optional(p.string({ description: 'A file with a header in each line.' })),
+  text_out: p.optional(p.string({ description: 'A file for the text of the answer.' })),
+  decode_out: p.optional(p.string({ description: 'A file for the text that was decoded.' })),
 }

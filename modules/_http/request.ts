@@ -1,6 +1,6 @@
 /** HTTP requests of the functions `http.*`, on minions and on masters. */
 import { CommandExecutionError } from 'salt-ts'
-import { bodyOf, dataFile, decoded, formatOf, keepText, readLimited } from './body.ts'
+import { bodyOf, decoded, fileText, formatOf, keepText, readLimited } from './body.ts'
 
 export interface Limits {
   /** Seconds. */
@@ -112,19 +112,24 @@ function headersOf(
   return headers
 }
 
-export interface Query extends Credentials {
+/** Files of the host. */
+interface Files {
+  readonly data_file?: string | undefined
+  readonly header_file?: string | undefined
+  readonly text_out?: string | undefined
+  readonly decode_out?: string | undefined
+}
+
+export interface Query extends Credentials, Files {
   readonly url: string
   readonly method: string
   readonly params: Readonly<Record<string, unknown>> | string | undefined
   readonly data: unknown
-  readonly data_file: string | undefined
   readonly status: boolean
   readonly headers: boolean
   readonly text: boolean
   readonly decode: boolean
   readonly decode_type: string
-  readonly text_out: string | undefined
-  readonly decode_out: string | undefined
   readonly timeout: number
   readonly max_body: number
   /** Whether an answer that says an error is a failure. */
@@ -150,8 +155,10 @@ export async function query(wanted: Query, signal: AbortSignal): Promise<QueryRe
     throw new CommandExecutionError(
       'The certificate of a server is always checked; add its authority to the certificates of this host instead of verify_ssl=False.',
     )
-  const headers = headersOf(wanted, method)
-  const data = wanted.data_file === undefined ? wanted.data : await dataFile(wanted.data_file)
+  const { data_file, header_file } = wanted
+  const lines = header_file === undefined ? wanted.header_list : (await fileText(header_file)).split('\n')
+  const headers = headersOf({ ...wanted, header_list: lines }, method)
+  const data = data_file === undefined ? wanted.data : await fileText(data_file)
   const request = { method, headers, ...bodyOf(data, headers.get('Content-Type') ?? undefined) }
   const { response, text } = await ask(address, request, { timeout, max_body, signal })
   if (!response.ok && wanted.raise_error) {

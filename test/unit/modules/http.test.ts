@@ -105,6 +105,24 @@ test('http.query declares and encodes data as Salt does', async () => {
   })
 })
 
+test('http.query sends files as data and as headers', async () => {
+  const folder = await temporaryFolder('salt-ts-http-')
+  const [data_file, header_file] = [join(folder, 'data'), join(folder, 'headers')]
+  await writeFile(data_file, 'a=1')
+  await writeFile(header_file, 'X-Own: yes\nno header\n')
+  const url = await serve(({ headers, body }) => ({ text: `${headers['x-own']} ${body}` }))
+  expect(await call(http.query, { url, method: 'POST', data_file, header_file })).toEqual({ body: 'yes a=1' })
+  await removeFolder(folder)
+})
+
+test('http.query reads the encoding that the headers name', async () => {
+  const charset = await serve(() => ({
+    text: 'gr\u00fc',
+    headers: { 'content-type': 'text/plain; charset=latin1' },
+  }))
+  expect(await call(http.query, { url: charset })).toEqual({ body: 'gr\u00c3\u00bc' })
+})
+
 test('http.query decodes the format that is named or that the headers say, and keeps the text', async () => {
   const folder = await temporaryFolder('salt-ts-http-')
   const file = join(folder, 'out')
@@ -124,7 +142,6 @@ test('http.query decodes the format that is named or that the headers say, and k
   await expect(got('plain', { decode_type: 'json' })).rejects.toThrow('The body is not valid JSON')
   await got('plain', { text_out: file })
   expect(await readFile(file, 'utf8')).toBe('a: [1]')
-  await call(http.query, { url, method: 'POST', data_file: file })
   await expect(call(http.query, { url, data_file: join(folder, 'none') })).rejects.toThrow('cannot be read')
   await expect(call(http.query, { url: 'https://localhost/', verify_ssl: false })).rejects.toThrow(
     'certificate of a server is always checked',
