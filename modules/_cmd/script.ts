@@ -3,7 +3,8 @@ import { chown, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Context } from 'salt-ts'
+import { type Context, SaltInvocationError } from 'salt-ts'
+import { isPlain } from '../_values/template.ts'
 import type { Options, ProcessResult } from './params.ts'
 import { defaultShell } from './plan.ts'
 import { runCommand } from './run.ts'
@@ -24,6 +25,10 @@ export async function runScript(
   if (path === undefined) return unreadable(`${source} is not on the file server`, context)
   const text = await readFile(path).catch((cause: NodeJS.ErrnoException) => cause)
   if (text instanceof Error) return unreadable(`Cannot read ${path}: ${text.code}`, context)
+  if (options.template && !(options.template === 'jinja' && isPlain(text.toString('utf8'))))
+    throw new SaltInvocationError(
+      `template is not supported: this minion has no template engine; render ${source} before`,
+    )
   const interpreter = namesInterpreter(text) ? [] : [options.shell ?? defaultShell()]
   return withPrivateFile(text, { extension: extname(path), mode: 0o500, owner: options.runas }, (copy) =>
     runCommand([...interpreter, copy, ...words(args)], options, context, { merged: false }),

@@ -473,6 +473,14 @@ describe('The relatives of cmd.run', () => {
     expect(await call(cmd.script_retcode, { source, args: ['x'] })).toBe(7)
   })
 
+  test('script refuses a template that would have to be rendered, instead of running it as it is', async () => {
+    const source = join(folder, 'template')
+    await writeFile(source, 'echo {{ grains.id }}\n')
+    await expect(call(cmd.script, { source, template: 'jinja' })).rejects.toThrow('no template engine')
+    await writeFile(source, 'echo plain\n')
+    expect(await call(cmd.script, { source, template: 'jinja' })).toMatchObject({ stdout: 'plain' })
+  })
+
   test('script runs a file that names no interpreter in the shell', async () => {
     const source = join(folder, 'plain')
     await writeFile(source, '[[ a == a ]] && echo "b $1 $0"\n')
