@@ -2,6 +2,7 @@ import { CommandExecutionError, fromRecordJson, jsonText } from 'salt-ts'
 import { fromMsgpack, msgpack } from '#internal'
 import { pythonRepr, pythonText } from '../_values/python.ts'
 import { entriesOf, isMapping } from '../_values/traverse.ts'
+import { fromIni, iniOf } from './ini.ts'
 import { fromYaml, yamlOf } from './yaml.ts'
 
 type Options = Readonly<Record<string, unknown>>
@@ -21,6 +22,7 @@ export function serializerOf(name: string): Serializer {
 const serializers = new Map<string, Serializer>([
   ['json', { serialize: jsonOf, deserialize: fromRecordJson }],
   ['yaml', { serialize: yamlOf, deserialize: fromYaml }],
+  ['configparser', { serialize: iniOf, deserialize: fromIni }],
   ['python', { serialize: pythonRepr, deserialize: () => refuseToRead('python') }],
   ['keyvalue', { serialize: keyvalueOf, deserialize: fromKeyvalue }],
   ['msgpack', { serialize: msgpack, deserialize: (text) => fromMsgpack(Buffer.from(text, 'latin1')) }],

@@ -115,6 +115,42 @@ describe('Serializers', () => {
     await expect(back('keyvalue', 'a=1\nb')).rejects.toThrow("Line 2 has no '=' in it: b")
   })
 
+  test('configparser writes and reads INI files as Python does', async () => {
+    expect(await there('configparser', { a: { B: true, c: 'x\ny' }, e: {}, DEFAULT: { z: 1 } })).toBe(
+      '[DEFAULT]\nz = 1\n\n[a]\nb = True\nc = x\n\ty\n\n[e]\n\n',
+    )
+    expect(
+      await back(
+        'configparser',
+        '[DEFAULT]\nz = 9\n[a]\n; no\nB: %(z)s/50%%\n  more\n\n  again\n\nc=\n[b c]\n',
+      ),
+    ).toEqual({
+      a: { z: '9', b: '9/50%\nmore\n\nagain', c: '' },
+      'b c': { z: '9' },
+    })
+  })
+
+  test.each([
+    [{ a: 1 }, "The section 'a' must be a map."],
+    [[1], 'configparser takes a map of sections.'],
+    [{ a: { b: null } }, "The value of 'b' must not be None."],
+    [{ a: { b: '%%5%' } }, "invalid interpolation syntax in '%%5%' at position 3"],
+  ])('configparser does not write %j', async (given, reason) => {
+    await expect(there('configparser', given)).rejects.toThrow(reason)
+  })
+
+  test.each([
+    ['b = 1', 'Line 1 of the INI file is in no section: b = 1'],
+    ['[a]\n[a]', 'Line 2 of the INI file begins a section again: [a]'],
+    ['[a]\nb=1\nB=2', 'Line 3 of the INI file sets a key again: B=2'],
+    ['[a]\nb', 'Line 2 of the INI file is neither a section nor a key with a value: b'],
+    ['[a]\nb=5%', "'%' must be followed by '%' or '(', found in the value '5%' of the INI file."],
+    ['[a]\nb=%(c)s', "The value '%(c)s' of the INI file names 'c', which is not there."],
+    ['[a]\nb=%(b)s', "The value '%(b)s' of the INI file names itself."],
+  ])('configparser does not read %j', async (text, reason) => {
+    await expect(back('configparser', text)).rejects.toThrow(reason)
+  })
+
   test('json and yaml come back as they were', async () => {
     for (const name of ['json', 'yaml'])
       expect(await back(name, (await there(name, value)) as string)).toEqual(value)
