@@ -10,8 +10,8 @@ const url = p.string({ minLength: 1 })
 /**
  * Send an HTTP request. Returns `body`, with `text=True` also as `text`; with `decode=True` what it says in JSON or YAML as
  * `dict`, or else `text`; with `status=True` the status code, with `headers=True` the headers; `error` and `status` for a
- * failure. A map as `data` is sent as a form, or as JSON if the header `Content-Type` says so. `http` and `https` only. The certificate of the server is checked. At most `max_body` bytes are read, within `timeout` seconds, after at most
- * 20 redirects.
+ * failure. A map as `data` is sent as a form, or as JSON if the header `Content-Type` says so. `http` and `https` only. The
+ * certificate of the server is checked. At most `max_body` bytes are read, within `timeout` seconds, after at most 20 redirects.
  *
  * @example salt '*' http.query http://somelink.com/ status=True
  * @example salt '*' http.query http://somelink.com/ method=POST params='{key1: val1, key2: val2}'

@@ -1,6 +1,8 @@
 /** Bodies of HTTP requests and responses. */
-import { readFile, writeFile } from 'node:fs/promises'
 import { CommandExecutionError, jsonText } from 'salt-ts'
+import { withPlace } from '../_file/place.ts'
+import { readWhole } from '../_file/reading.ts'
+import { writeContent } from '../_file/text.ts'
 import { fromYaml } from '../_slsutil/yaml.ts'
 import { pythonText } from '../_values/python.ts'
 
@@ -25,23 +27,12 @@ function formOf(data: object): string {
   return form.toString()
 }
 
-/** Read a file with what is sent. */
-export async function fileText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    throw new CommandExecutionError(`${path} cannot be read: ${(error as Error).message}`)
-  }
-}
+/** Read a file with what is sent. @throws CommandExecutionError if it cannot be read, or is too big */
+export const fileText = async (path: string): Promise<string> => (await readWhole(path)).toString('utf8')
 
-/** Keep the text of a response in a file. */
+/** Keep the text of a response in a file, as `file.write` does. */
 export async function keepText(path: string | undefined, text: string): Promise<void> {
-  if (path === undefined) return
-  try {
-    await writeFile(path, text)
-  } catch (error) {
-    throw new CommandExecutionError(`${path} cannot be written: ${(error as Error).message}`)
-  }
+  if (path !== undefined) await withPlace(path, (place) => writeContent(place, text))
 }
 
 /** Read the text of a response. Rejects, without reading on, if it is longer than `most` bytes. */

@@ -1,10 +1,13 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { chmod, lchown, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import * as http from '../../../modules/http.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { type Asked, type HttpServer, httpServer, type Told } from '../../harness/http-server.ts'
+import { needs, ROOT } from '../../harness/needs.ts'
 import { call, fakeContext } from './context.ts'
+
+const STRANGER = 65534
 
 let server: HttpServer | undefined
 afterEach(() => server?.close())
@@ -142,10 +145,25 @@ test('http.query decodes the format that is named or that the headers say, and k
   await expect(got('plain', { decode_type: 'json' })).rejects.toThrow('The body is not valid JSON')
   await got('plain', { text_out: file })
   expect(await readFile(file, 'utf8')).toBe('a: [1]')
-  await expect(call(http.query, { url, data_file: join(folder, 'none') })).rejects.toThrow('cannot be read')
+  await expect(call(http.query, { url, data_file: join(folder, 'none') })).rejects.toThrow(
+    'No such file or directory',
+  )
   await expect(call(http.query, { url: 'https://localhost/', verify_ssl: false })).rejects.toThrow(
     'certificate of a server is always checked',
   )
+  await removeFolder(folder)
+})
+
+test('http.query writes to no place to which a link of somebody else leads', needs(ROOT), async () => {
+  const folder = await temporaryFolder('salt-ts-http-')
+  await chmod(folder, 0o777)
+  const [ours, theirs] = [join(folder, 'ours'), join(folder, 'theirs')]
+  await writeFile(ours, 'as it was')
+  await symlink(ours, theirs)
+  await lchown(theirs, STRANGER, STRANGER)
+  const url = await serve(() => ({ text: 'new' }))
+  await expect(call(http.query, { url, text_out: theirs })).rejects.toThrow(theirs)
+  expect(await readFile(ours, 'utf8')).toBe('as it was')
   await removeFolder(folder)
 })
 
