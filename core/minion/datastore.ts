@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { DataChange } from '../author/context.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
@@ -45,6 +46,7 @@ export class Datastore {
     const rest = Object.entries(kept).filter(([key]) => !remove.includes(key))
     const next = Object.fromEntries([...rest, ...Object.entries(put)])
     try {
+      await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
       await writeFileAtomic(this.#path, encodeLocal(next), { mode: 0o600 })
       return true
     } catch (cause) {

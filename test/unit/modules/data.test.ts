@@ -19,6 +19,12 @@ const run = (fn: AnyFn, given: Record<string, unknown> = {}) => {
   return call(fn, given, fakeContext({ minion: minion as never }))
 }
 
+test('the folder of the values is made for the first of them', async () => {
+  store = new Datastore(join(folder, 'var', 'cache'))
+  expect(await run(data.update, { key: 'role', value: 'web' })).toBe(true)
+  expect(store.read()).toEqual({ role: 'web' })
+})
+
 test('values are kept, found, changed and forgotten', async () => {
   expect(await run(data.load)).toEqual({})
   expect(await run(data.update, { key: 'role', value: 'web' })).toBe(true)
