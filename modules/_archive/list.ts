@@ -81,8 +81,7 @@ async function tarContents(
   options: string | undefined,
   context: Context,
 ): Promise<Contents> {
-  const ask = async (...more: string[]) => {
-    const decompress = options ? [`--use-compress-program=${options}`] : []
+  const ask = async (decompress: string[], ...more: string[]) => {
     const words = [
       'tar',
       '--list',
@@ -96,8 +95,15 @@ async function tarContents(
     if (retcode !== 0) throw new CommandExecutionError(`Unable to list contents of ${name}: ${stdout}`)
     return linesOf(stdout)
   }
-  const names = (await ask()).map(unescaped)
-  const types = (await ask('--verbose')).map((line) => line[0])
+  const list = async (...decompress: string[]) => ({
+    names: (await ask(decompress)).map(unescaped),
+    types: (await ask(decompress, '--verbose')).map((line) => line[0]),
+  })
+  // The command is for archives that tar cannot read by itself.
+  const { names, types } = await list().catch((error) => {
+    if (options) return list(`--use-compress-program=${options}`)
+    throw error
+  })
   const of = (wanted: (type: string | undefined) => boolean) => names.filter((_, at) => wanted(types[at]))
   return {
     dirs: of((type) => type === 'd'),

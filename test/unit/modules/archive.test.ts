@@ -66,6 +66,11 @@ describe('tar', () => {
 })
 
 describe('list', () => {
+  test('asks the program in options only for what tar cannot read by itself', async () => {
+    make('tar', 'czf', 't.tgz', 'src')
+    expect(await ask(archive.list, { name: at('t.tgz'), options: '-z' })).toEqual(names)
+  })
+
   test.each([
     ['t.tar', 'cf'],
     ['t.tar.gz', 'czf'],
