@@ -152,11 +152,14 @@ export const arg_repr = fn(anything, ({ args, kwargs }, context) => ({
 }))
 
 /**
- * Return all arguments as `test.arg` does, without the fields of the job (`__pub_*`).
+ * Return all arguments as `test.arg` does, without the fields of the job (`__pub_*`) and other names that begin with `__`.
  *
  * @example salt '*' test.arg_clean 1 "two" 3.1 txt="hello" wow='{a: 1, b: "hello"}'
  */
-export const arg_clean = fn(anything, ({ args, kwargs }) => ({ args, kwargs }))
+export const arg_clean = fn(anything, ({ args, kwargs }) => ({
+  args,
+  kwargs: Object.fromEntries(Object.entries(kwargs).filter(([name]) => !name.startsWith('__'))),
+}))
 
 /**
  * Return the num-th Fibonacci number, and the seconds it took.

@@ -37,7 +37,7 @@ describe('arguments', () => {
       kwargs: { a: 3, __pub_jid },
     })
     expect(await value('test.kwarg', [], { a: 3 })).toEqual({ a: 3, __pub_jid })
-    expect(await value('test.arg_clean', [1], { a: 3 })).toEqual({ args: [1], kwargs: { a: 3 } })
+    expect(await value('test.arg_clean', [1], { a: 3, __x: 1 })).toEqual({ args: [1], kwargs: { a: 3 } })
   })
   test('types and representations are those of Python', async () => {
     const given = [1, 1.5, new Float(2), 'it', true, null, [1], { a: 1 }, 10n ** 18n, Buffer.from('b')]
