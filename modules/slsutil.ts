@@ -104,6 +104,10 @@ export const deserialize = fn(
   ({ serializer, stream_or_string, mod_kwargs }) => read(serializer, stream_or_string, mod_kwargs),
 )
 
+const MANAGED = 'THIS FILE IS MANAGED BY SALT - DO NOT EDIT'
+const UNTOUCHED =
+  'The contents of this file are managed by Salt. Any changes to this file may be overwritten automatically and without warning.'
+
 /**
  * Return a block of comment lines for the head of a file.
  *
@@ -117,14 +121,12 @@ export const banner = fn(
     borderchar: p.default(p.string(), '#'),
     blockstart: p.optional(p.string()),
     blockend: p.optional(p.string()),
-    title: p.default(p.string(), 'THIS FILE IS MANAGED BY SALT - DO NOT EDIT'),
-    text: p.default(
-      p.string(),
-      'The contents of this file are managed by Salt. Any changes to this file may be overwritten automatically and without warning.',
-    ),
+    title: p.optional(p.string()),
+    text: p.optional(p.string()),
     newline: p.default(p.boolean(), false),
   },
-  ({ newline, ...style }) => drawBanner(style) + (newline ? '\n' : ''),
+  ({ newline, title = MANAGED, text = UNTOUCHED, ...style }) =>
+    drawBanner({ ...style, title, text }) + (newline ? '\n' : ''),
 )
 
 /**
@@ -214,6 +216,8 @@ async function contentOf(path: string, saltenv: string, context: Context): Promi
 }
 
 function render(text: string, wanted: string): unknown {
+  if (text === '') return {}
+  if (isPlain(text) && wanted === 'jinja') return text
   const pipe = isPlain(text) ? wanted.replace(/^jinja\|/, '') : wanted
   if (pipe === 'yaml' || pipe === 'json') return read(pipe, text.replace(/^#!.*/, ''), {})
   throw new CommandExecutionError(

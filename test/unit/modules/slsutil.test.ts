@@ -187,6 +187,12 @@ describe('renderer', () => {
     expect(await call(slsutil.renderer, { string: '#!jinja|json\n{"a": 1}' })).toEqual({ a: 1 })
   })
 
+  test('returns a text without marks of Jinja as it is', async () => {
+    const default_renderer = 'jinja'
+    expect(await call(slsutil.renderer, { string: 'a: b\n', default_renderer })).toBe('a: b\n')
+    expect(await call(slsutil.renderer, { string: '#!jinja\na: b' })).toBe('#!jinja\na: b')
+  })
+
   test('refuses templates, and what is not one source', async () => {
     await expect(call(slsutil.renderer, { string: 'a: {{ 1 }}' })).rejects.toThrow(
       "The renderer 'jinja|yaml' is not available: salt-ts has no template engine",

@@ -84,6 +84,9 @@ test('argspec describes parameters as Salt does', async () => {
   expect(await run('sys.argspec', ['test.rand_sleep'])).toEqual({
     'test.rand_sleep': { args: ['max'], defaults: [60], varargs: null, kwargs: null },
   })
+  expect(await run('sys.argspec', ['slsutil.banner'])).toMatchObject({
+    'slsutil.banner': { defaults: [72, '#', '#', null, null, null, null, false] },
+  })
   expect(await run('sys.argspec', ['test.p*'])).toHaveProperty(['test.ping'], {
     args: null,
     defaults: null,
