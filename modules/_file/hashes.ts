@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
+import { hashName } from '../_hashutil/hash-name.ts'
 import { chunksOf, readWhole, withFile } from './reading.ts'
 
 /** Hash types and the number of their hexadecimal digits, in Salt's order. */
@@ -18,15 +19,16 @@ const typesAndLengths = [...typeByLength]
   .map(([digits, type]) => `${type} (${digits})`)
   .join(', ')
 
-/** Compute the digest of a file or of a block device. */
+/** Compute the digest of a file or of a block device, by the name that a hash has in Python's `hashlib`. */
 export function digest(path: string, type: string): Promise<string> {
-  if (!Object.hasOwn(DIGITS, type)) throw new SaltInvocationError(`Invalid hash type: ${type}`)
+  const name = hashName(type)
+  if (name === undefined) throw new SaltInvocationError(`Invalid hash type: ${type}`)
   return withFile(
     path,
     async (file, stats) => {
       if (stats.isCharacterDevice())
         throw new CommandExecutionError(`${path} is a device that may never end; it has no hash`)
-      const hash = createHash(type)
+      const hash = createHash(name)
       for await (const piece of chunksOf(file)) hash.update(piece)
       return hash.digest('hex')
     },

@@ -52,6 +52,16 @@ describe('Facts', () => {
     await expect(ask(file.stats, { path: join(folder, 'none') })).rejects.toThrow('Path not found: ')
   })
 
+  test('get_hash knows the hashes of Python by their names', async () => {
+    for (const [form, digits] of [
+      ['sha3_256', 64],
+      ['blake2b', 128],
+      ['blake2s', 64],
+    ] as const)
+      expect(await ask(file.get_hash, { path, form })).toHaveLength(digits)
+    await expect(ask(file.get_hash, { path, form: 'sha3' })).rejects.toThrow('Invalid hash type: sha3')
+  })
+
   test('a symlink is followed, unless it is asked for itself or leads nowhere', async () => {
     await symlink('a', join(folder, 'link'))
     await symlink('none', join(folder, 'lost'))
