@@ -2,7 +2,7 @@ import { chmod, chown } from 'node:fs/promises'
 import { CommandExecutionError, type Context } from 'salt-ts'
 import { attributeChanges, changeAttributes } from './attributes.ts'
 import { ownerIds } from './owners.ts'
-import { attempt, errorText, exists, expandHome } from './paths.ts'
+import { attempt, errorText, exists, expandHome, isSymlink } from './paths.ts'
 import { isTrusted, type Place, refuseForeignName, withPlace } from './place.ts'
 import { changeLabel, type Label, wantsLabel } from './selinux.ts'
 import { normalMode, statsOf } from './stats.ts'
@@ -73,8 +73,10 @@ export async function changeOwner(
     await attempt(chown(place.file.at, uid, gid), path)
     return null
   }
-  if (follow && !(await exists(path))) return `${unknown}File not found`
-  return withPlace(path, change, { follow })
+  const isThere = await exists(path)
+  if (follow && !isThere && !(await isSymlink(path))) return `${unknown}File not found`
+  // A link that leads nowhere gets the owner itself.
+  return withPlace(path, change, { follow: follow && isThere })
 }
 
 /** Give a file an owner and mode. Returns the result in Salt's form, and the permissions before (`l…`) and those to change (`c…`). */

@@ -99,6 +99,14 @@ describe('Facts', () => {
     )
   })
 
+  test('chown gives a link that leads nowhere an owner itself', async () => {
+    const lost = join(folder, 'lost')
+    await symlink('none', lost)
+    const owner = { user: process.getuid?.(), group: process.getgid?.() }
+    expect(await ask(file.chown, { path: lost, ...owner })).toBe(null)
+    expect(await readdir(folder)).not.toContain('none')
+  })
+
   test('chown names what does not exist, and changes nothing', async () => {
     expect(await ask(file.chown, { path, user: 'no-such-user', group: 'no-such-group' })).toBe(
       'User does not exist\nGroup does not exist\n',
