@@ -365,7 +365,7 @@ export const line = fn(
     before: text,
     after: text,
     show_changes: flag(true),
-    backup: flag(false),
+    backup: p.default(p.union(p.boolean(), p.string()), false),
     quiet: flag(false),
     indent: flag(true),
   },

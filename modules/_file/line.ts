@@ -14,7 +14,7 @@ export interface LineOptions {
   readonly before?: string | undefined
   readonly after?: string | undefined
   readonly show_changes: boolean
-  readonly backup: boolean
+  readonly backup: boolean | string
   readonly quiet: boolean
   readonly indent: boolean
 }

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { openLoader } from '../../../core/loader/index.ts'
 import * as file from '../../../modules/file.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
@@ -227,6 +228,14 @@ describe('Editing', () => {
     const before = await content()
     if (mode === 'ensure') expect(await ask(file.line, { path, mode, ...given })).toBe(false)
     expect(await content()).toBe(before)
+  })
+
+  test('line keeps a copy with the time in its name, whatever text backup is', async () => {
+    const loader = openLoader('modules', { config: { extension_modules: '/none' }, log: fakeContext().log })
+    const line = await loader.get('file.line')
+    const given = line?.bind([path, 'z'], { mode: 'insert', location: 'end', backup: '.bak' })
+    await line?.run(given as never, fakeContext())
+    expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^a\.\d{4}-\d\d-\d\d/))
   })
 
   test('line refuses what it cannot decide', async () => {
