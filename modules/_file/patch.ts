@@ -25,33 +25,41 @@ export async function applyPatch(
   if (!(await exists(patch)))
     return runProgram([program, '--dry-run', `--input=${patch}`, '--', file], context)
   const input = (await readWhole(patch)).toString('latin1')
-  return withPlace(file, (place) => patchPlace(place, file, input, { options, dry_run }, context))
+  return withPlace(file, (place) =>
+    patchPlace(place, { program, path: file, input, options, dry_run }, context),
+  )
+}
+
+interface Patch {
+  readonly program: string
+  readonly path: string
+  readonly input: string
+  readonly options: string
+  readonly dry_run: boolean
 }
 
 async function patchPlace(
   place: Place,
-  path: string,
-  input: string,
-  { options, dry_run }: { options: string; dry_run: boolean },
+  { program, path, input, options, dry_run }: Patch,
   context: Context,
 ): Promise<Outcome> {
-  const { at, stats } = heldFile(place)
+  const held = place.file && heldFile(place)
   const given = splitWords(options)
   const has = (...starts: string[]) =>
     given.some((option) => starts.some((start) => option.startsWith(start)))
-  const isOfFolder = stats.isDirectory()
-  if (!isOfFolder) refuseUnfit(stats, path)
-  const { cwd, name } = isOfFolder ? { cwd: heldForProgram(at), name: '.' } : forProgram(place)
+  const folder = held?.stats.isDirectory() ? held : undefined
+  if (held && !folder) refuseUnfit(held.stats, path)
+  const { cwd, name } = folder ? { cwd: heldForProgram(folder.at), name: '.' } : forProgram(place)
   const words = [
     ...given,
     ...(dry_run ? ['--dry-run'] : []),
     ...(given.includes('-N') || given.includes('--forward') ? [] : ['--forward']),
     ...(given.includes('-r') || has('--reject-file') ? [] : ['--reject-file=-']),
-    ...(isOfFolder && !has('-p', '--strip=') ? ['--strip=0'] : []),
-    ...(isOfFolder ? [] : ['--', name]),
+    ...(folder && !has('-p', '--strip=') ? ['--strip=0'] : []),
+    ...(folder ? [] : ['--', name]),
   ]
-  const outcome = await runProgram(['patch', ...words], context, { cwd, input })
-  const named = (text: string) => (isOfFolder ? text : text.replaceAll(name, path))
+  const outcome = await runProgram([program, ...words], context, { cwd, input })
+  const named = (text: string) => (folder ? text : text.replaceAll(name, path))
   return { ...outcome, stdout: named(outcome.stdout), stderr: named(outcome.stderr) }
 }
 

@@ -477,6 +477,19 @@ describe('Programs', () => {
     expect(await content()).toBe(CONTENT.replace('80', '81'))
   })
 
+  test('patch makes a file that is not there yet, and calls itself by its path', async () => {
+    const patchfile = join(folder, 'diff')
+    const originalfile = join(folder, 'new')
+    await writeFile(patchfile, '--- /dev/null\n+++ new\n@@ -0,0 +1 @@\n+made\n')
+    expect(await ask(file.patch, { originalfile, patchfile })).toMatchObject({ retcode: 0 })
+    expect(await content('new')).toBe('made\n')
+    await writeFile(patchfile, 'no patch\n')
+    expect(await ask(file.patch, { originalfile: path, patchfile })).toMatchObject({
+      retcode: 2,
+      stderr: expect.stringMatching(/^\/.*patch: \*{4} Only garbage was found in the patch input\.$/),
+    })
+  })
+
   test('patch returns what the program says about a patch that is not there', async () => {
     const patchfile = join(folder, 'none')
     expect(await ask(file.patch, { originalfile: path, patchfile })).toMatchObject({
