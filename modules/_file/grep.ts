@@ -22,10 +22,9 @@ export async function grepFiles(
   const files = await readable(found)
   if (found.length > 0 && files.length === 0)
     throw new SaltInvocationError(`${path} is no file or folder that ends; it is not searched`)
-  return runProgram(
-    ['grep', ...options, '-e', pattern, '--', ...(files.length > 0 ? files : [path])],
-    context,
-  )
+  // A pattern of its own would be added to one that an option gives, such as `-e` or `-f`.
+  const wanted = pattern.startsWith('-') ? ['-e', pattern] : [pattern]
+  return runProgram(['grep', ...options, ...wanted, '--', ...(files.length > 0 ? files : [path])], context)
 }
 
 /** Leave pipes, devices and sockets out, of which grep may never see the end. */

@@ -527,6 +527,7 @@ describe('Programs', () => {
     expect(await ask(file.grep, { path: `${folder}/*`, pattern: 'PORT', opts: ['-i', '-c'] })).toMatchObject({
       stdout: '1',
     })
+    expect(await ask(file.grep, { path, pattern: 'port', opts: ['-e'] })).toMatchObject({ stdout: 'port' })
     await expect(ask(file.grep, { path, pattern: 'x', opts: ['-i -v'] })).rejects.toThrow(
       'Passing multiple command line arguments in a single string is not supported',
     )
