@@ -3,7 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandExecutionError, fn, p } from 'salt-ts'
 import { rewrite, textOf } from './_host/files.ts'
 import { fileParams, queryParams } from './_http/params.ts'
-import { NoAnswer, type Query, type QueryResult, query as sendQuery } from './_http/request.ts'
+import {
+  addressOf,
+  ask,
+  NoAnswer,
+  type Query,
+  type QueryResult,
+  query as sendQuery,
+} from './_http/request.ts'
 
 const url = p.string({ minLength: 1 })
 
@@ -75,9 +82,7 @@ export const update_ca_bundle = fn(
     if (path === undefined)
       throw new CommandExecutionError('This host has no CA bundle; name the file as target')
     const address = source ?? textOption(opts.ca_bundle_url) ?? 'https://curl.se/ca/cacert.pem'
-    const { body, error } = await answerOf({ ...PLAIN_GET, url: address }, signal)
-    if (error !== undefined || typeof body !== 'string')
-      throw new CommandExecutionError(`${address} could not be fetched: ${error}`)
+    const body = await download(address, signal)
     if (!body.includes('-----BEGIN CERTIFICATE-----'))
       throw new CommandExecutionError(`${address} has no certificates; ${path} stays as it is`)
     const more = await Promise.all([merge_files ?? []].flat().map((file) => textOf(file)))
@@ -86,25 +91,18 @@ export const update_ca_bundle = fn(
   },
 )
 
-const PLAIN_GET = {
-  method: 'GET',
-  params: undefined,
-  data: undefined,
-  header_dict: undefined,
-  header_list: undefined,
-  username: undefined,
-  password: undefined,
-  status: false,
-  headers: false,
-  text: false,
-  decode: false,
-  decode_type: 'auto',
-  timeout: 30,
-  max_body: 10_485_760,
-  raise_error: true,
-  agent: undefined,
-  verify_ssl: true,
-} as const
+const LIMITS = { timeout: 30, max_body: 10_485_760 }
+
+async function download(address: string, signal: AbortSignal): Promise<string> {
+  const failed = (reason: string) => new CommandExecutionError(`${address} could not be fetched: ${reason}`)
+  const { response, text } = await ask(addressOf(address, undefined), {}, { ...LIMITS, signal }).catch(
+    (cause) => {
+      throw cause instanceof NoAnswer ? failed(cause.message) : cause
+    },
+  )
+  if (!response.ok) throw failed(`HTTP ${response.status}: ${response.statusText}`)
+  return text
+}
 
 const textOption = (value: unknown): string | undefined =>
   typeof value === 'string' && value ? value : undefined

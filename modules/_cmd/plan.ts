@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { isAbsolute } from 'node:path'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { fnmatch } from '#internal'
-import { isPlain } from '../_values/template.ts'
+import { needsEngine } from '../_values/template.ts'
 import { checkEncoding } from './decode.ts'
 import { buildEnv } from './env.ts'
 import { identify, loginEnv } from './login.ts'
@@ -49,8 +49,7 @@ function labelOf(command: CommandLine): string {
 }
 
 function refuseUnsupported(command: CommandLine, { template, ...options }: Options): void {
-  const isRendered = template === 'jinja' && [command].flat().every((word) => isPlain(String(word)))
-  if (template && !isRendered) {
+  if (template && needsEngine(template, [command].flat().map(String))) {
     throw new SaltInvocationError(
       'template is not supported: this minion has no template engine; pass the rendered command',
     )

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Context, SaltInvocationError } from 'salt-ts'
-import { isPlain } from '../_values/template.ts'
+import { needsEngine } from '../_values/template.ts'
 import type { Options, ProcessResult } from './params.ts'
 import { defaultShell } from './plan.ts'
 import { runCommand } from './run.ts'
@@ -25,7 +25,7 @@ export async function runScript(
   if (path === undefined) return unreadable(`${source} is not on the file server`, context)
   const text = await readFile(path).catch((cause: NodeJS.ErrnoException) => cause)
   if (text instanceof Error) return unreadable(`Cannot read ${path}: ${text.code}`, context)
-  if (options.template && !(options.template === 'jinja' && isPlain(text.toString('utf8'))))
+  if (options.template && needsEngine(options.template, [text.toString('utf8')]))
     throw new SaltInvocationError(
       `template is not supported: this minion has no template engine; render ${source} before`,
     )

@@ -5,6 +5,7 @@ import { readWhole } from '../_file/reading.ts'
 import { writeContent } from '../_file/text.ts'
 import { fromYaml } from '../_slsutil/yaml.ts'
 import { pythonText } from '../_values/python.ts'
+import { entriesOf, isMapping, type Mapping } from '../_values/traverse.ts'
 
 /**
  * Return the request body. Maps are sent as a form, and as JSON if the headers say so; lists are sent as JSON. Bytes,
@@ -17,15 +18,13 @@ export function bodyOf(data: unknown, contentType: string | undefined): { body?:
 
 function textToSend(data: unknown, contentType: string | undefined): string {
   if (typeof data !== 'object') return String(data)
-  return Array.isArray(data) || contentType?.includes('json') ? jsonText(data) : formOf(data as object)
+  return isMapping(data) && !contentType?.includes('json') ? formOf(data) : jsonText(data)
 }
 
-function formOf(data: object): string {
-  const entries = data instanceof Map ? [...data] : Object.entries(data)
-  const form = new URLSearchParams()
-  for (const [name, value] of entries) form.append(String(name), pythonText(value))
-  return form.toString()
-}
+const formOf = (data: Mapping): string =>
+  new URLSearchParams(
+    entriesOf(data).map(([name, value]): [string, string] => [name, pythonText(value)]),
+  ).toString()
 
 /** Read a file with what is sent. @throws CommandExecutionError if it cannot be read, or is too big */
 export const fileText = async (path: string): Promise<string> => (await readWhole(path)).toString('utf8')

@@ -13,13 +13,12 @@ type Section = Map<string, string>
 /** Write a map of sections, which are maps. Keys become lower case. @throws CommandExecutionError */
 export function iniOf(value: unknown): string {
   if (!isMapping(value)) throw new CommandExecutionError('configparser takes a map of sections.')
-  const sections = entriesOf(value).map(([name, section]) => [name, sectionOf(name, section)] as const)
-  const written = (isWritten: (name: string, lines: readonly string[]) => boolean) =>
-    sections
-      .filter(([name, lines]) => isWritten(name, lines))
-      .map(([name, lines]) => `[${name}]\n${lines.join('')}\n`)
-  const defaults = written((name, lines) => name === DEFAULTS && lines.length > 0)
-  return [...defaults, ...written((name) => name !== DEFAULTS)].join('')
+  return entriesOf(value)
+    .map(([name, section]) => [name, sectionOf(name, section)] as const)
+    .filter(([name, lines]) => name !== DEFAULTS || lines.length > 0)
+    .sort(([a], [b]) => Number(b === DEFAULTS) - Number(a === DEFAULTS))
+    .map(([name, lines]) => `[${name}]\n${lines.join('')}\n`)
+    .join('')
 }
 
 function sectionOf(name: string, section: unknown): string[] {

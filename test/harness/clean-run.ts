@@ -34,7 +34,9 @@ export default function setup({ vitest }: TestProject): () => Promise<void> {
       'SIGKILL',
     )
     rmSync(folder, { recursive: true, force: true })
-    const lacking = vitest.config.testNamePattern ? undefined : leftOut(vitest.state.getTestModules())
+    const lacking = vitest.config.testNamePattern
+      ? undefined
+      : leftOut(vitest.state.getTestModules(), vitest.config.tagsFilter !== undefined)
     if (lacking) console.log(lacking)
     const left = [...processes.map(({ pid, command }) => `process ${pid} (${command})`), ...files]
     if (left.length === 0) return

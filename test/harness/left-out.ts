@@ -6,13 +6,13 @@ interface Lacking {
   tests: number
 }
 
-/** Which tests were left out, for lack of what, and the command that helps; undefined if all ran. */
-export function leftOut(modules: readonly TestModule[]): string | undefined {
+/** Which tests were left out, for lack of what, and the command that helps; undefined if all ran, but for slow ones if the run was to be without them. */
+export function leftOut(modules: readonly TestModule[], withoutSlow = false): string | undefined {
   const found = new Map<string, Lacking>()
   for (const module of modules)
     for (const test of module.children.allTests('skipped')) {
       const { lacks } = test.meta()
-      if (!lacks && test.tags.includes('slow')) continue // `npm run test:quick` leaves those out
+      if (withoutSlow && !lacks && test.tags.includes('slow')) continue
       const { what, command } = lacks ?? UNSAID
       const lacking = found.get(what) ?? { command, files: new Set(), tests: 0 }
       lacking.tests++

@@ -7,10 +7,9 @@ const KINDS = ['/test/e2e/', '/test/integration/', '.server.test.ts']
  * Isolated files come before the others of their kind: they end the processes that have loaded the modules for others. Linux starts
  * programs slowly from a process with much memory, so that new processes pay between kinds, and only there.
  */
-const rank = ({ moduleId }: TestSpecification): number => {
+const rank = ({ moduleId, project }: TestSpecification): number => {
   const kind = KINDS.findIndex((part) => moduleId.includes(part))
-  const isolated = moduleId.endsWith('.isolated.test.ts')
-  return (kind < 0 ? KINDS.length : kind) - (isolated ? 0.5 : 0)
+  return (kind < 0 ? KINDS.length : kind) - (project.config.isolate ? 0.5 : 0)
 }
 
 /** Sorts test files by kind within each group of projects, and otherwise as Vitest does. */

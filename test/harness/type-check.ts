@@ -24,10 +24,9 @@ export function typeCheck(folder: string): string {
   }
   const program = ts.createProgram({ rootNames: config.fileNames, options: config.options, host })
   const own = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(folder))
-  const problems = [
+  const problems = ts.sortAndDeduplicateDiagnostics([
     ...config.errors,
-    ...program.getOptionsDiagnostics(),
     ...own.flatMap((file) => ts.getPreEmitDiagnostics(program, file)),
-  ]
+  ])
   return ts.formatDiagnostics(problems, { ...host, getCanonicalFileName: (name) => name })
 }
