@@ -72,6 +72,10 @@ export class KeyAudit {
   readonly #who: Operator
   readonly #complain: (problem: string) => void
   readonly #passOn: ForwardAudit
+  /** Lines that are written after those that are being written now; `written` settles when they are on disk. */
+  #next: { readonly lines: string[]; readonly written: Promise<void> } | undefined
+  /** Settles when the write that was begun last has ended, and never rejects. */
+  #last: Promise<void> = Promise.resolve()
 
   /** `passOn` copies the entries to the general audit log. */
   constructor(path: string, who: Operator, complain: (problem: string) => void, passOn: ForwardAudit) {
@@ -87,7 +91,7 @@ export class KeyAudit {
     const time = new Date().toISOString()
     const lines = entries.map((entry) => `${JSON.stringify({ time, ...this.#who, ...entry })}\n`)
     try {
-      await append(this.#path, lines.join(''))
+      await this.#append(lines)
     } catch (error) {
       const what = entries.map(({ act, id }) => `${act} ${id}`).join(', ')
       this.#complain(
@@ -95,6 +99,21 @@ export class KeyAudit {
       )
     }
     await passedOn
+  }
+
+  /** Write lines. Those that arrive during a write are written together, so that a storm of sign-ins shares the syncs. */
+  #append(lines: readonly string[]): Promise<void> {
+    if (!this.#next) {
+      const together: string[] = []
+      const written = this.#last.then(() => {
+        this.#next = undefined
+        return append(this.#path, together.join(''))
+      })
+      this.#next = { lines: together, written }
+      this.#last = written.catch(() => {})
+    }
+    this.#next.lines.push(...lines)
+    return this.#next.written
   }
 }
 

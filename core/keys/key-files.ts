@@ -96,13 +96,11 @@ export class KeyFileStore {
 
   /** Create a key file. Resolves with false if there is one already. */
   async create(state: KeyState, id: MinionId, pem: string): Promise<boolean> {
-    await this.#makeFolder(state)
-    return createFileExclusive(this.#path(state, id), pem).finally(() => this.#changes++)
+    return this.#inFolder(state, () => createFileExclusive(this.#path(state, id), pem))
   }
 
   async replace(state: KeyState, id: MinionId, pem: string): Promise<void> {
-    await this.#makeFolder(state)
-    await writeFileAtomic(this.#path(state, id), pem).finally(() => this.#changes++)
+    await this.#inFolder(state, () => writeFileAtomic(this.#path(state, id), pem))
   }
 
   /** Delete a key file. Resolves with false if there was none. */
@@ -129,8 +127,16 @@ export class KeyFileStore {
     return join(this.#folder(state), id)
   }
 
-  async #makeFolder(state: KeyState): Promise<void> {
-    await mkdir(this.#folder(state), { recursive: true, mode: 0o700 })
+  /** Write into the folder of a state, which is made if it is missing. */
+  #inFolder<T>(state: KeyState, write: () => Promise<T>): Promise<T> {
+    const writeAgain = async (error: unknown) => {
+      undefinedIfMissing(error)
+      await mkdir(this.#folder(state), { recursive: true, mode: 0o700 })
+      return write()
+    }
+    return write()
+      .catch(writeAgain)
+      .finally(() => this.#changes++)
   }
 }
 

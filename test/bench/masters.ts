@@ -6,6 +6,9 @@ import { bin, Cluster } from '../harness/daemons.ts'
 import { until } from '../harness/until.ts'
 import { LocalClient } from './product.ts'
 
+// Node parses these certificates at each start, which takes longer than all else that it does until then.
+delete process.env.NODE_EXTRA_CA_CERTS
+
 export interface MeasuredMaster {
   readonly name: string
   /** Its configuration, which names ports, sockets and key directory. */

@@ -94,8 +94,10 @@ export async function measureAll(measured: readonly Measured[], load: Load): Pro
 
 function measureCommands(one: Measured): void {
   const { programs, minion } = one.master
-  const time = (name: keyof typeof programs, words: readonly string[], fails = false) =>
-    add(one, [name, ...words].join(' '), timeProgram([...programs[name], ...words], { fails }))
+  const time = (name: keyof typeof programs, words: readonly string[], fails = false) => {
+    const figure = [name, ...words.map((word) => (word === minion ? 'node' : word))].join(' ')
+    add(one, figure, timeProgram([...programs[name], ...words], { fails }))
+  }
   time('salt', [minion, 'test.ping'])
   time('salt', [minion, 'test.pign'], true)
   time('salt', ['--version'])
