@@ -80,16 +80,17 @@ export const atc = fn({ jobid: p.string() }, async ({ jobid }, context) => {
 })
 
 /**
- * List the jobs that are as described.
+ * List the jobs that are as described; without a condition, all.
  *
  * @example salt '*' at.jobcheck runas=jam day=13
  * @example salt '*' at.jobcheck day=13 month=12 year=13 tag=nightly
  */
 export const jobcheck = fn(
-  { runas: text, tag: text, hour: text, minute: text, day: text, month: text, year: text },
-  async (wanted, context) => {
-    if (Object.values(wanted).every((condition) => condition === undefined))
-      return { error: 'You have given a condition' }
+  {
+    ...{ runas: text, tag: text, hour: text, minute: text, day: text, month: text, year: text },
+    kwargs: p.keywords(p.any({ description: 'Others have no effect.' })),
+  },
+  async ({ kwargs: _, ...wanted }, context) => {
     const all = await readQueue(context)
     const jobs = all.filter((job) => isWanted(job, wanted))
     return jobs.length > 0 || all.length === 0

@@ -18,8 +18,7 @@ import { which as findProgram } from './_cmd/which.ts'
 import { textOnly } from './_values/text-only.ts'
 
 const { cwd, ...beyondCwd } = options
-const { bg: _bg, ...foreground } = options
-const scriptParams = { source: p.string(), args: p.optional(p.any()), ...foreground }
+const scriptParams = { source: p.string(), args: p.optional(p.any()), ...options }
 const codeParams = { lang: p.string(), code: textOnly(), cwd, args: p.optional(p.any()), ...beyondCwd }
 
 /**
@@ -70,9 +69,13 @@ export const run_stderr = fn({ cmd: command, ...options }, async ({ cmd, ...rest
  *
  * @example salt '*' cmd.run_all 'ls -l /nonexistent'
  */
-export const run_all = fn({ cmd: command, ...options }, ({ cmd, ...rest }, context) =>
-  runCommand(cmd, rest, context, { merged: false }),
+export const run_all = fn({ cmd: command, ...options }, async ({ cmd, ...rest }, context) =>
+  startedOrEnded(await runCommand(cmd, rest, context, { merged: false }), rest.bg),
 )
+
+/** Return the result of a command, without the return code of one that still runs in the background. */
+const startedOrEnded = <T extends object>(result: T, isInBackground: boolean) =>
+  isInBackground ? { ...result, retcode: null } : result
 
 /**
  * Run a command and return its return code.
@@ -80,7 +83,7 @@ export const run_all = fn({ cmd: command, ...options }, ({ cmd, ...rest }, conte
  * @example salt '*' cmd.retcode 'file /bin/bash'
  */
 export const retcode = fn({ cmd: command, ...options }, async ({ cmd, ...rest }, context) => {
-  return (await runCommand(cmd, rest, context, { merged: true })).retcode
+  return startedOrEnded(await runCommand(cmd, rest, context, { merged: true }), rest.bg).retcode
 })
 
 /**
@@ -112,8 +115,8 @@ export const run_chroot = fn(
  * @example salt '*' cmd.script salt://scripts/runme.sh 'arg1 arg2 "arg 3"'
  * @example salt '*' cmd.script /srv/report.sh args='["a b", c]' runas=backup timeout=60
  */
-export const script = fn(scriptParams, ({ source, args, ...rest }, context) =>
-  runScript(source, args, { ...rest, bg: false }, context),
+export const script = fn(scriptParams, async ({ source, args, ...rest }, context) =>
+  startedOrEnded(await runScript(source, args, rest, context), rest.bg),
 )
 
 /**
@@ -124,7 +127,7 @@ export const script = fn(scriptParams, ({ source, args, ...rest }, context) =>
 export const script_retcode = fn(
   scriptParams,
   async ({ source, args, ...rest }, context) =>
-    (await runScript(source, args, { ...rest, bg: false }, context)).retcode,
+    startedOrEnded(await runScript(source, args, rest, context), rest.bg).retcode,
 )
 
 /**

@@ -1,8 +1,9 @@
 /** Store values on the minion, for targets of the type `data` and for other functions. */
 import { CommandExecutionError, fn, p, SaltInvocationError } from 'salt-ts'
-import { entriesOf, isMapping } from './_values/traverse.ts'
+import { isMapping } from './_values/traverse.ts'
 
-const key = p.string()
+/** A number stays a number among the names; the names 5 and '5' are one. */
+const key = p.union(p.string(), p.number())
 /** Tries of `data.pop` before it fails, if other jobs keep changing the value. */
 const ATTEMPTS = 10
 
@@ -25,21 +26,27 @@ export const items = fn({}, (_, { minion }) => minion.readData())
  *
  * @example salt '*' data.keys
  */
-export const keys = fn({}, async (_, { minion }) => Object.keys(await minion.readData()))
+export const keys = fn({}, (_, { minion }) => minion.dataKeys())
 
 /**
  * List the values without their names.
  *
  * @example salt '*' data.values
  */
-export const values = fn({}, async (_, { minion }) => Object.values(await minion.readData()))
+export const values = fn({}, async (_, { minion }) => {
+  const kept = await minion.readData()
+  const names = (await minion.dataKeys()).map(String)
+  return names.filter((name) => Object.hasOwn(kept, name)).map((name) => kept[name])
+})
 
 /**
  * True if there is a value of this name.
  *
  * @example salt '*' data.has_key role
  */
-export const has_key = fn({ key }, async ({ key }, { minion }) => Object.hasOwn(await minion.readData(), key))
+export const has_key = fn({ key }, async ({ key }, { minion }) =>
+  Object.hasOwn(await minion.readData(), String(key)),
+)
 
 /**
  * Return the value of this name, or a default. For a list of names, return a list of the values that exist; with a
@@ -63,7 +70,7 @@ export const get = fn({ key: p.any(), default: p.optional(p.any()) }, async (arg
  * @example salt '*' data.update role web
  */
 export const update = fn({ key, value: p.any() }, ({ key, value }, { minion }) =>
-  minion.changeData({ put: { [key]: value } }),
+  minion.changeData({ put: new Map([[key, value]]) }),
 )
 
 /**
@@ -72,7 +79,7 @@ export const update = fn({ key, value: p.any() }, ({ key, value }, { minion }) =
  * @example salt '*' data.cas role web2 web
  */
 export const cas = fn({ key, value: p.any(), old_value: p.any() }, ({ key, value, old_value }, { minion }) =>
-  minion.changeData({ put: { [key]: value }, expect: { key, value: old_value } }),
+  minion.changeData({ put: new Map([[key, value]]), expect: { key: String(key), value: old_value } }),
 )
 
 /**
@@ -81,15 +88,14 @@ export const cas = fn({ key, value: p.any(), old_value: p.any() }, ({ key, value
  * @example salt '*' data.pop role
  */
 export const pop = fn({ key, default: p.optional(p.any()) }, async (args, { minion }) => {
+  const key = String(args.key)
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const kept = await minion.readData()
-    if (!Object.hasOwn(kept, args.key)) return args.default ?? null
-    const value = kept[args.key]
-    if (await minion.changeData({ remove: [args.key], expect: { key: args.key, value } })) return value
+    if (!Object.hasOwn(kept, key)) return args.default ?? null
+    const value = kept[key]
+    if (await minion.changeData({ remove: [key], expect: { key, value } })) return value
   }
-  throw new CommandExecutionError(
-    `'${args.key}' was not removed, because other jobs keep changing it. Try again.`,
-  )
+  throw new CommandExecutionError(`'${key}' was not removed, because other jobs keep changing it. Try again.`)
 })
 
 /**
@@ -100,7 +106,7 @@ export const pop = fn({ key, default: p.optional(p.any()) }, async (args, { mini
 export const dump = fn({ new_data: p.any() }, ({ new_data }, { minion }) => {
   if (!isMapping(new_data))
     throw new SaltInvocationError("The values for data.dump must be a map such as '{role: web}'.")
-  return minion.changeData({ replace: Object.fromEntries(entriesOf(new_data)) })
+  return minion.changeData({ replace: new_data })
 })
 
 /**

@@ -4,7 +4,7 @@ import { CommandExecutionError, type Context, fn, p } from 'salt-ts'
 import { fnmatch } from '#internal'
 import { address, DockerRefusal, docker, dockerEvents, dockerJson, type Json } from './_docker/api.ts'
 import { containerConfig } from './_docker/container-config.ts'
-import { byId, described } from './_docker/describe.ts'
+import { byId, described, sizesOf, versionNumbers } from './_docker/describe.ts'
 import { commandParams, runInside } from './_docker/exec.ts'
 import { readOutput } from './_docker/output.ts'
 
@@ -33,11 +33,15 @@ const ignored = {
 export const ping = fn(async (_, context) => (await docker('GET', '/_ping', context)).toString() === 'OK')
 
 /**
- * Return the versions of Docker and its parts.
+ * Return the versions of Docker and its parts; `VersionInfo` and `ApiVersionInfo` are lists of numbers.
  *
  * @example salt '*' docker.version
  */
-export const version = fn((_, context) => dockerJson<Json>('GET', '/version', context))
+export const version = fn(async (_, context) => {
+  const found = await dockerJson<Json>('GET', '/version', context)
+  const [VersionInfo, ApiVersionInfo] = [found.Version, found.ApiVersion].map(versionNumbers)
+  return { ...found, ...(VersionInfo && { VersionInfo }), ...(ApiVersionInfo && { ApiVersionInfo }) }
+})
 
 /**
  * Return what Docker says about this host.
@@ -264,11 +268,15 @@ export const top = fn({ name }, async ({ name }, context) => {
 export const state = fn({ name }, ({ name }, context) => stateOf(name, context))
 
 /**
- * Start a container.
+ * Start a container, unless it is paused.
  *
  * @example salt '*' docker.start mycontainer
  */
-export const start = fn({ name }, ({ name }, context) => change(name, 'start', 'running', context))
+export const start = fn({ name }, async ({ name }, context) => {
+  const old = await stateOf(name, context)
+  if (old !== 'paused') return change(name, 'start', 'running', context)
+  return { result: false, state: { old, new: old }, comment: `Container '${name}' is paused, cannot start` }
+})
 
 /**
  * Stop a container: it is killed if it has not ended after `timeout` seconds. A paused one is stopped only with `unpause`.
@@ -287,7 +295,10 @@ export const stop = fn(
  */
 export const restart = fn(
   { name, timeout: p.default(p.integer({ minimum: 0 }), STOP_SECONDS) },
-  ({ name, timeout }, context) => change(name, `restart?t=${timeout}`, 'running', context),
+  async ({ name, timeout }, context) => {
+    const changed = await change(name, `restart?t=${timeout}`, 'running', context)
+    return changed.result ? { ...changed, restarted: true } : changed
+  },
 )
 
 /**
@@ -303,6 +314,7 @@ export const kill = fn({ name }, ({ name }, context) => change(name, 'kill', 'st
  * @example salt '*' docker.pause mycontainer
  */
 export const pause = fn({ name }, ({ name }, context) => changeRunning(name, 'pause', 'paused', context))
+export { pause as freeze }
 
 /**
  * Let the processes of a paused container go on.
@@ -310,6 +322,7 @@ export const pause = fn({ name }, ({ name }, context) => changeRunning(name, 'pa
  * @example salt '*' docker.unpause mycontainer
  */
 export const unpause = fn({ name }, ({ name }, context) => changeRunning(name, 'unpause', 'running', context))
+export { unpause as unfreeze }
 
 /**
  * Send a signal to the first process of a container.
@@ -700,8 +713,10 @@ const pathOf = (name: string): string => address(['containers', name])
 const inspect = (name: string, context: Context): Promise<Json> =>
   dockerJson<Json>('GET', `${pathOf(name)}/json`, context)
 
-const inspectImage = (name: string, context: Context): Promise<Json> =>
-  dockerJson<Json>('GET', address(['images', name, 'json']), context)
+async function inspectImage(name: string, context: Context): Promise<Json> {
+  const image = await dockerJson<Json>('GET', address(['images', name, 'json']), context)
+  return { ...image, ...sizesOf(image) }
+}
 
 const inspectVolume = (name: string, context: Context): Promise<Json> =>
   dockerJson<Json>('GET', address(['volumes', name]), context)

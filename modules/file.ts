@@ -48,6 +48,7 @@ import { firstSource } from './_file/source-list.ts'
 import { normalMode, statsOf } from './_file/stats.ts'
 import { statvfsOf } from './_file/statvfs.ts'
 import { float } from './_host/numbers.ts'
+import { needsEngine } from './_values/template.ts'
 import { textOnly } from './_values/text-only.ts'
 
 /** The functions work on POSIX systems. */
@@ -1056,14 +1057,15 @@ export const chattr = fn(
 )
 
 /**
- * Render text as a template. Refused, since salt-ts has no renderers; for an engine that Salt does not know either, the result
- * says so.
+ * Render text as a template. Jinja that has none of its marks is returned as it is; else refused, since salt-ts has no renderers.
+ * For an engine that Salt does not know either, the result says so.
  *
  * @example salt '*' file.apply_template_on_contents contents='This is a {{ template }} string.' template=jinja context='{}' defaults='{}' saltenv=base
  */
 export const apply_template_on_contents = fn(
   { contents: p.string(), template: p.string(), context: p.any(), defaults: p.any(), saltenv: p.string() },
-  ({ template }) => {
+  ({ contents, template }) => {
+    if (!needsEngine(template, [contents])) return contents
     const comment = noRenderer(template)
     if (comment.startsWith('Templates')) throw new CommandExecutionError(comment)
     return { result: false, comment }
@@ -1096,7 +1098,7 @@ const templates = { template: p.any(), context: p.any(), defaults: p.any() }
 
 /**
  * Fetch the source of a managed file, and return its path on this minion, its hash, and what is wrong with it. Templates are
- * refused, since salt-ts has no renderers.
+ * refused, since salt-ts has no renderers; a file for Jinja that has none of its marks is taken as it is.
  *
  * @example salt '*' file.get_managed /etc/httpd/conf.d/httpd.conf jinja salt://http/httpd.conf '{hash_type: md5, hsum: 79eef25f9b0b2c642c62b7f737d4f53f}' None root root '755' None base None None
  */

@@ -1,32 +1,26 @@
 /** HTTP requests: to call webhooks, and to check servers. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CommandExecutionError, fn, p } from 'salt-ts'
+import { CommandExecutionError, type Context, fn, p } from 'salt-ts'
 import { rewrite, textOf } from './_host/files.ts'
 import { fileParams, queryParams } from './_http/params.ts'
-import {
-  addressOf,
-  ask,
-  NoAnswer,
-  type Query,
-  type QueryResult,
-  query as sendQuery,
-} from './_http/request.ts'
+import { type Query, type QueryResult, query as sendQuery, textOption } from './_http/query.ts'
+import { addressOf, ask, NoAnswer } from './_http/request.ts'
+import { CA_BUNDLES } from './_http/tls.ts'
 
 const url = p.string({ minLength: 1 })
 
 /**
- * Send an HTTP request. Returns `body`, with `text=True` also as `text`; with `decode=True` what it says in JSON or YAML as
+ * Send an HTTP request. Returns `body`, with `text=True` also as `text`; with `decode=True` what it says in JSON, YAML or XML as
  * `dict`, or else `text`; with `status=True` the status code, with `headers=True` the headers; `error` and `status` for a
  * failure. A map as `data` is sent as a form, or as JSON if the header `Content-Type` says so. `http` and `https` only. The
- * certificate of the server is checked. At most `max_body` bytes are read, within `timeout` seconds, after at most 20 redirects.
+ * certificate of the server is checked by `ca_bundle` or the authorities of the host, and not with `verify_ssl=False`. At most
+ * `max_body` bytes are read, within `timeout` seconds, after at most 20 redirects.
  *
  * @example salt '*' http.query http://somelink.com/ status=True
  * @example salt '*' http.query http://somelink.com/ method=POST params='{key1: val1, key2: val2}'
  * @example salt '*' http.query http://somelink.com/ method=POST data='<xml>somecontent</xml>'
  */
-export const query = fn({ url, ...queryParams, ...fileParams }, (wanted, { signal }) =>
-  answerOf(wanted, signal),
-)
+export const query = fn({ url, ...queryParams, ...fileParams }, answerOf)
 
 /**
  * Repeat a request until it succeeds, for at most `wait_for` seconds, with `request_interval` seconds between. Returns the
@@ -43,30 +37,20 @@ export const wait_for_successful_query = fn(
     ...queryParams,
     ...fileParams,
   },
-  async ({ wait_for, request_interval, ...wanted }, { signal }) => {
+  async ({ wait_for, request_interval, ...wanted }, context) => {
     const until = Date.now() + wait_for * 1000
     for (;;) {
-      const outcome = await answerOf(wanted, signal)
+      const outcome = await answerOf(wanted, context)
       const isLast = Date.now() + request_interval * 1000 > until
       if (isLast || outcome.error === undefined) return outcome
-      await sleep(request_interval * 1000, undefined, { signal })
+      await sleep(request_interval * 1000, undefined, { signal: context.signal })
     }
   },
 )
 
-/** Where Debian, RedHat, SUSE and others have the certificates of authorities, in Salt's order. */
-const CA_BUNDLES = [
-  '/etc/ssl/certs/ca-certificates.crt',
-  '/etc/pki/tls/certs/ca-bundle.crt',
-  '/etc/pki/tls/certs/ca-bundle.trust.crt',
-  '/etc/ssl/ca-bundle.pem',
-  '/var/lib/ca-certificates/ca-bundle.pem',
-  '/etc/ssl/cert.pem',
-]
-
 /**
- * Replace the file of trusted certificates (config: ca_bundle) by one that is downloaded (config: ca_bundle_url, by default that of
- * the curl project). `merge_files` are files of further certificates. Returns nothing.
+ * Replace the file of trusted certificates (option `ca_bundle`) by one that is downloaded (option `ca_bundle_url`, by default that
+ * of the curl project). `merge_files` are files of further certificates. Returns nothing.
  *
  * @example salt '*' http.update_ca_bundle target=/path/to/cacerts.pem source=https://example.com/cacerts.pem
  * @example salt '*' http.update_ca_bundle merge_files='[/path/to/mycert.pem]'
@@ -104,21 +88,25 @@ async function download(address: string, signal: AbortSignal): Promise<string> {
   return text
 }
 
-const textOption = (value: unknown): string | undefined =>
-  typeof value === 'string' && value ? value : undefined
-
 async function firstFile(paths: readonly string[]): Promise<string | undefined> {
   for (const path of paths) if ((await textOf(path)) !== undefined) return path
   return undefined
 }
 
+/** The status of a connection that failed, in Salt. */
+const NO_STATUS = 599
+
 /** Send a request. That a server does not answer is a result, as in Salt. */
-async function answerOf(wanted: Query, signal: AbortSignal): Promise<QueryResult> {
+async function answerOf(wanted: Query, context: Context): Promise<QueryResult> {
   try {
-    return await sendQuery(wanted, signal)
+    const agent = wanted.agent ?? `Salt/${context.grains.saltversion ?? ''} http.query()`
+    return await sendQuery({ ...wanted, agent }, context)
   } catch (cause) {
     if (!(cause instanceof NoAnswer)) throw cause
-    if (!wanted.raise_error) return { body: null }
-    return { ...(wanted.status && { status: 0 }), error: cause.message }
+    const status = wanted.raise_error ? 0 : NO_STATUS
+    return {
+      ...(wanted.status && { status }),
+      ...(wanted.raise_error ? { error: cause.reason } : { body: null }),
+    }
   }
 }

@@ -2,7 +2,7 @@
 import { realpath, stat } from 'node:fs/promises'
 import { type Context, fn, p, SaltInvocationError, type Virtual } from 'salt-ts'
 import { which } from './_cmd/which.ts'
-import { outputLines, run } from './_host/programs.ts'
+import { outputLines, run as runProgram } from './_host/programs.ts'
 
 export const virtualName = 'lvm'
 
@@ -275,6 +275,10 @@ async function resized(
   return { [`Output from ${program}`]: said ?? `Logical volume "${lvpath}" successfully ${done}.` }
 }
 
+/** Run a program of LVM. It would complain about files that the minion has open. */
+const run = (words: readonly string[], context: Context, how: { ignoreRetcode?: boolean } = {}) =>
+  runProgram(words, context, { ...how, env: { LVM_SUPPRESS_FD_WARNINGS: '1' } })
+
 const flagsOf = (words: string) => new Map(words.split(' ').map((word) => [word, false]))
 const PV_OPTIONS = flagsOf(
   'metadatasize dataalignment dataalignmentoffset pvmetadatacopies metadatacopies metadataignore restorefile labelsector setphysicalvolumesize',
@@ -314,7 +318,7 @@ async function onPhysical(
   { override, force }: { override: boolean; force: boolean },
   context: Context,
 ): Promise<string | true | undefined> {
-  const wanted = await keptWhere(all, (device) => isPhysical(device, context))
+  const wanted = await keptWhere(all, (device) => isPhysical(device, context, false))
   const other = all.find((device) => !wanted.includes(device))
   if (other !== undefined && !override) return `${other} is not a physical volume`
   return wanted.length === 0 ? true : failureOf([program, confirmed(force), ...wanted], context)
@@ -332,8 +336,8 @@ async function unaffected(
 
 const confirmed = (force: boolean): string => (force ? '--yes' : '-qq')
 
-async function isPhysical(device: string, context: Context): Promise<boolean> {
-  return (await rowsOf('pvdisplay', device, true, context)).length > 0
+async function isPhysical(device: string, context: Context, isQuiet = true): Promise<boolean> {
+  return (await rowsOf('pvdisplay', device, isQuiet, context)).length > 0
 }
 
 const exists = (path: string): Promise<boolean> =>

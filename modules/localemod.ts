@@ -1,12 +1,13 @@
 /** Show and set the locale of the host. */
 
-import { readdir, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { CommandExecutionError, type Context, fn, p, type Virtual } from 'salt-ts'
 import { which } from './_cmd/which.ts'
 import { rewrite, textOf } from './_host/files.ts'
 import { type LocaleName, parseLocale, withLocale } from './_host/locale-gen.ts'
 import { outputLines, run } from './_host/programs.ts'
-import { readLocale } from './_host/system-locale.ts'
+import { readLocale, setLocaleInFile } from './_host/system-locale.ts'
+import { isBooted } from './_systemd/booted.ts'
 import { textOnly } from './_values/text-only.ts'
 
 export const virtualName = 'locale'
@@ -29,18 +30,20 @@ export const list_avail = fn((_, context) => outputLines(['locale', '-a'], conte
  * @example salt '*' locale.get_locale
  */
 export const get_locale = fn(async (_, context) => {
-  if (await isSystemd()) return (await systemLocale(context)).get('LANG') ?? ''
-  const file = context.grains.os_family === 'RedHat' ? '/etc/sysconfig/i18n' : '/etc/default/locale'
-  const line = ((await textOf(file)) ?? '').split('\n').find((line) => line.startsWith('LANG='))
+  if (await isBooted(context)) return (await systemLocale(context)).get('LANG') ?? ''
+  const line = ((await textOf(localeFile(context))) ?? '')
+    .split('\n')
+    .find((line) => line.startsWith('LANG='))
   return (line ?? '').slice('LANG='.length).replaceAll('"', '')
 })
 
 /**
- * Set the locale of the host. Needs localectl.
+ * Set the locale of the host: by localectl where systemd runs, and in the file of the system elsewhere.
  *
  * @example salt '*' locale.set_locale 'en_US.UTF-8'
  */
 export const set_locale = fn({ locale }, async ({ locale }, context) => {
+  if (!(await isBooted(context))) return setLocaleInFile(locale, context, localeFile(context))
   const settings = (await systemLocale(context)).set('LANG', locale)
   const words = [...settings].map(([name, value]) => `${name}=${value}`)
   return (await run(['localectl', 'set-locale', ...words], context)).retcode === 0
@@ -110,11 +113,8 @@ async function generator(
   throw new CommandExecutionError('Command "locale-gen" or "localedef" was not found on this system.')
 }
 
-const isSystemd = (): Promise<boolean> =>
-  stat('/run/systemd/system').then(
-    () => true,
-    () => false,
-  )
+const localeFile = ({ grains }: Context): string =>
+  grains.os_family === 'RedHat' ? '/etc/sysconfig/i18n' : '/etc/default/locale'
 
 async function systemLocale(context: Context): Promise<Map<string, string>> {
   if ((await which('localectl')) === null) throw new CommandExecutionError('Unable to find "localectl"')

@@ -1,6 +1,11 @@
 /** Share values of functions with other minions: the master keeps them (Salt's mine). */
-import { type Context, fn, p, SaltInvocationError, type TargetExpression, untyped } from 'salt-ts'
+import { type Context, fn, p, type TargetExpression, untyped } from 'salt-ts'
+import { parseAddress } from '#internal'
+import { proxiesOf } from './_docker/proxies.ts'
+import { contains, network } from './_host/ip.ts'
 import { entriesOf, isMapping } from './_values/traverse.ts'
+
+const names = (description: string) => p.union(p.string({ description }), p.array(p.string()))
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -85,11 +90,36 @@ export const get = fn(
     exclude_minion: p.default(p.described(p.boolean(), 'Leave out this minion.'), false),
   },
   async ({ tgt, fun, tgt_type, exclude_minion }, context) => {
-    const { id, minion, opts } = context
-    if (opts.file_client === 'local') return getHere(tgt, fun, tgt_type, context)
-    const found = await minion.request({ cmd: '_mine_get', id, tgt, fun, tgt_type })
-    if (!exclude_minion || !isMapping(found)) return found
-    return Object.fromEntries(Object.entries(found).filter(([key]) => key !== id))
+    const found = await ask(tgt, fun, tgt_type, context)
+    if (!exclude_minion || context.opts.file_client === 'local' || !isMapping(found)) return found
+    return Object.fromEntries(entriesOf(found).filter(([key]) => key !== context.id))
+  },
+)
+
+/**
+ * Return the addresses at which the containers of all minions are reached, by image and private port, from the values of
+ * `docker.ps` in the mine, which need `host: True`.
+ *
+ * @example salt web1 mine.get_docker
+ * @example salt web1 mine.get_docker interfaces='[eth0, eth1]' cidrs=10.0.0.0/8
+ */
+export const get_docker = fn(
+  {
+    interfaces: p.optional(names('Interfaces of the hosts whose addresses are used; else all.')),
+    cidrs: p.optional(names('Networks whose addresses are used; else all.')),
+    with_container_id: p.default(p.boolean(), false),
+  },
+  async ({ interfaces, cidrs, with_container_id }, context) => {
+    const hosts = await ask('*', 'docker.ps', 'glob', context)
+    const networks = [cidrs ?? []].flat().map((cidr) => network(cidr))
+    return proxiesOf(isMapping(hosts) ? entriesOf(hosts).map(([, sent]) => sent) : [], {
+      interfaces: [interfaces ?? []].flat(),
+      isWanted: (one) => {
+        const found = parseAddress(one)
+        return found !== undefined && (networks.length === 0 || networks.some((net) => contains(net, found)))
+      },
+      withId: with_container_id,
+    })
   },
 )
 
@@ -213,6 +243,17 @@ async function localMine({ minion }: Context): Promise<Fields> {
   return fieldsIn((await minion.readData())[LOCAL])
 }
 
+/** Return values of the mine: from the master, or of this minion if it has none. */
+async function ask(
+  tgt: TargetExpression,
+  fun: unknown,
+  tgt_type: string,
+  context: Context,
+): Promise<unknown> {
+  if (context.opts.file_client === 'local') return getHere(tgt, fun, tgt_type, context)
+  return context.minion.request({ cmd: '_mine_get', id: context.id, tgt, fun, tgt_type })
+}
+
 async function getHere(
   tgt: TargetExpression,
   fun: unknown,
@@ -221,7 +262,7 @@ async function getHere(
 ): Promise<unknown> {
   if (!(await context.match(tgt, tgt_type))) return {}
   const names = typeof fun === 'string' ? [...new Set(fun.split(','))] : fun
-  if (!Array.isArray(names)) throw new SaltInvocationError('fun must be a name, or a list of names.')
+  if (!Array.isArray(names)) return {}
   const kept = await localMine(context)
   const found = names
     .map(String)

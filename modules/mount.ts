@@ -131,6 +131,7 @@ export const set_fstab = fn(
 export const mount = fn(
   { name, device: p.default(p.union(p.boolean(), p.string()), false), mkmnt, fstype, opts, user, util },
   async ({ name, device, ...options }, context) => {
+    if (!UTILS.includes(options.util)) return false
     refuseUtil(options.util)
     return mountAt(name, device === true ? '' : device || '', options, context)
   },
@@ -381,6 +382,9 @@ function place(path: string): string {
   throw new CommandExecutionError(`A device or mount point cannot begin with a dash: '${path}'`)
 }
 
+/** What Salt mounts by. By others it mounts nothing. */
+const UTILS = ['mount', 'guestfs', 'qemu_nbd']
+
 function refuseUtil(util: string): void {
   if (util === 'mount') return
   throw new CommandExecutionError(`util '${util}' is not supported: only mount is`)
@@ -388,6 +392,8 @@ function refuseUtil(util: string): void {
 
 async function readConfig(config: string): Promise<string> {
   return readFile(config, 'utf8').catch((error: unknown) => {
-    throw new CommandExecutionError(`Couldn't read from ${config}: ${reasonOf(error)}`)
+    const { errno = 0 } = error as NodeJS.ErrnoException
+    const reason = `[Errno ${Math.abs(errno)}] ${reasonOf(error)}: '${config}'`
+    throw new CommandExecutionError(`Couldn't read from ${config}: ${reason}`)
   })
 }

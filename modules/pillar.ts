@@ -2,7 +2,9 @@
  * Read the pillar that the minion has. It comes from a master of Python Salt; `saltutil.refresh_pillar` fetches it again. A master of
  * salt-ts has none, so that it is empty.
  */
-import { type Context, fn, p, SaltInvocationError } from 'salt-ts'
+import { stat } from 'node:fs/promises'
+import { isAbsolute, join, normalize } from 'node:path'
+import { CommandExecutionError, type Context, fn, p, SaltInvocationError } from 'salt-ts'
 import { pickBy } from './_values/filter-by.ts'
 import { mergeDeep, sameValue } from './_values/merge.ts'
 import { typeName } from './_values/python.ts'
@@ -13,10 +15,20 @@ const MISSING = Symbol('missing')
 /** Salt compiles the pillar of another environment. */
 const environments = {
   pillarenv: p.optional(
-    p.string({ description: 'Not possible: only the pillar that the minion has is read.' }),
+    p.string({
+      description:
+        'That of the pillar that the minion has: another one cannot be read, but without a master all are empty.',
+    }),
   ),
-  saltenv: p.optional(p.string({ description: 'Not possible, as `pillarenv`.' })),
+  saltenv: p.optional(
+    p.string({ description: 'Has an effect only with `pillarenv_from_saltenv`: that of `pillarenv`.' }),
+  ),
 }
+const whole = {
+  ...environments,
+  pillar: p.optional(p.secret(p.any({ description: 'A map that is merged over the pillar.' }))),
+}
+const kwargs = p.keywords(p.any({ description: 'Ignored.' }))
 
 /**
  * Return the value of a pillar key, which may be nested in maps and lists, or a default. With `merge`, a map or list is merged into
@@ -61,9 +73,10 @@ function mergedInto(given: unknown, found: unknown, lists: boolean): unknown {
  * Return the whole pillar, or the values of several keys.
  *
  * @example salt '*' pillar.items
+ * @example salt '*' pillar.items pillar='{role: web}'
  */
-export const items = fn({ args: p.rest(p.string()), ...environments }, ({ args, ...wanted }, context) =>
-  itemsOf(args, pillarOf(wanted, context)),
+export const items = fn({ args: p.rest(p.string()), ...whole, kwargs }, ({ args, ...wanted }, context) =>
+  itemsOf(args, args.length > 0 ? context.pillar : wholeOf(wanted, context)),
 )
 export { items as data }
 
@@ -74,7 +87,7 @@ export { items as data }
  * @example salt '*' pillar.item foo:bar baz
  */
 export const item = fn(
-  { args: p.rest(p.string()), default: p.default(p.any(), ''), delimiter, ...environments },
+  { args: p.rest(p.string()), default: p.default(p.any(), ''), delimiter, ...environments, kwargs },
   ({ args, default: fallback, delimiter, ...wanted }, context) =>
     valuesOf(args, pillarOf(wanted, context), fallback, delimiter),
 )
@@ -115,8 +128,36 @@ export const keys = fn({ key: p.string(), delimiter }, ({ key, delimiter }, { pi
  *
  * @example salt '*' pillar.obfuscate
  */
-export const obfuscate = fn({ args: p.rest(p.string()), ...environments }, ({ args, ...wanted }, context) =>
-  typesIn(itemsOf(args, pillarOf(wanted, context))),
+export const obfuscate = fn({ args: p.rest(p.string()), ...whole, kwargs }, ({ args, ...wanted }, context) =>
+  typesIn(itemsOf(args, args.length > 0 ? context.pillar : wholeOf(wanted, context))),
+)
+
+/** Whether a path stays in the folder that it begins in. */
+const isInside = (path: string): boolean => !isAbsolute(path) && !/^\.\.(\/|$)/.test(normalize(path))
+
+/**
+ * True if a file is in the folders of `pillar_roots` of this host, which are those of a master with the same configuration.
+ *
+ * @example salt-call --local pillar.file_exists foo.sls
+ * @example salt-call --local pillar.file_exists foo/init.sls saltenv=dev
+ */
+export const file_exists = fn(
+  { path: p.string(), saltenv: p.optional(p.string()) },
+  async ({ path, saltenv }, { opts }) => {
+    const roots = isMapping(opts.pillar_roots) ? entriesOf(opts.pillar_roots) : []
+    if (roots.length === 0)
+      throw new CommandExecutionError('No pillar_roots found. Are you running this on the master?')
+    const folders = roots
+      .filter(([name]) => !saltenv || name === saltenv)
+      .flatMap(([, folders]) => (Array.isArray(folders) ? folders.map(String) : []))
+    const found = await Promise.all(
+      folders.map(
+        async (folder) =>
+          isInside(path) && ((await stat(join(folder, path)).catch(() => undefined))?.isFile() ?? false),
+      ),
+    )
+    return found.includes(true)
+  },
 )
 
 /**
@@ -141,12 +182,22 @@ interface Wanted {
   readonly saltenv?: string | undefined
 }
 
-function pillarOf({ pillarenv, saltenv }: Wanted, { pillar }: Context): Context['pillar'] {
-  if (pillarenv !== undefined || saltenv !== undefined)
-    throw new SaltInvocationError(
-      'The pillar of another environment cannot be read here; leave out pillarenv and saltenv',
-    )
-  return pillar
+/** Return the pillar that the minion has, unless that of another environment is wanted. */
+function pillarOf({ pillarenv, saltenv }: Wanted, { opts, pillar }: Context): Context['pillar'] {
+  const wanted = pillarenv ?? (opts.pillarenv_from_saltenv === true ? saltenv : undefined)
+  const isOwn = wanted === undefined || wanted === opts.pillarenv
+  if (isOwn || (opts.file_client === 'local' && Object.keys(pillar).length === 0)) return pillar
+  throw new SaltInvocationError(
+    `The pillar of the environment ${wanted} cannot be read here; leave out pillarenv and saltenv`,
+  )
+}
+
+function wholeOf(
+  { pillar: over, ...wanted }: Wanted & { readonly pillar?: unknown },
+  context: Context,
+): Context['pillar'] {
+  const pillar = pillarOf(wanted, context)
+  return isMapping(over) ? (mergeDeep(pillar, over, {}) as Context['pillar']) : pillar
 }
 
 const itemsOf = (keys: readonly string[], pillar: Context['pillar']) =>

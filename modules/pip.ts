@@ -1,5 +1,6 @@
 /** Install Python packages with pip. `bin_env` names a virtualenv, or the pip or Python to use. */
 import { CommandExecutionError, type Context, fn, p, SaltInvocationError } from 'salt-ts'
+import { checkEditables, checkIndexes, checkLinks, extraWords } from './_pip/checks.ts'
 import { type PipPlace, pipOutput, runPip } from './_pip/run.ts'
 
 const text = p.optional(p.string())
@@ -9,6 +10,7 @@ const place = { bin_env: text, user: text, cwd: text, env_vars: p.optional(p.any
 
 /**
  * Install packages, and return what `cmd.run_all` returns. `pkgs` and `requirements` are lists, or text with commas.
+ * `extra_args` are further words for pip, or maps of an option to its value.
  *
  * @example salt '*' pip.install django==4.2,psycopg bin_env=/srv/venv
  * @example salt '*' pip.install requirements=/srv/app/requirements.txt upgrade=True
@@ -27,11 +29,14 @@ export const install = fn(
     extra_index_url: p.secret(text),
     no_index: flag(false),
     target: text,
+    source: text,
     upgrade: flag(false),
     force_reinstall: flag(false),
     ignore_installed: flag(false),
     exists_action: p.optional(p.enum('s', 'i', 'w', 'b', 'switch', 'ignore', 'wipe', 'backup')),
     no_deps: flag(false),
+    global_options: words,
+    install_options: words,
     user: text,
     cwd: text,
     pre_releases: flag(false),
@@ -43,9 +48,15 @@ export const install = fn(
     cache_dir: text,
     no_binary: words,
     disable_version_check: flag(false),
+    extra_args: p.optional(p.array(p.any())),
   },
   async (given, context) => {
-    const named = [...listOf(given.pkgs), ...listOf(given.requirements), ...listOf(given.editable)]
+    const requirements = await requirementArgs(given.requirements, given.saltenv, context)
+    if (!Array.isArray(requirements)) return requirements
+    checkIndexes(given)
+    await checkLinks(listOf(given.find_links))
+    checkEditables(listOf(given.editable))
+    const named = [...listOf(given.pkgs), ...requirements, ...listOf(given.editable)]
     if (named.length === 0) return { retcode: 0, stdout: 'No packages to install.' }
     const args = [
       'install',
@@ -54,6 +65,7 @@ export const install = fn(
       ...each('--find-links', given.find_links),
       ...(given.no_index ? ['--no-index'] : []),
       ...option('--target', given.target),
+      ...option('--source', given.source),
       ...when(given.upgrade, '--upgrade'),
       ...when(given.force_reinstall, '--force-reinstall'),
       ...when(given.ignore_installed, '--ignore-installed'),
@@ -66,9 +78,12 @@ export const install = fn(
       ...option('--cache-dir', given.cache_dir),
       ...each('--no-binary', given.no_binary),
       ...when(given.disable_version_check, '--disable-pip-version-check'),
-      ...(await requirementArgs(given.requirements, given.saltenv, context)),
+      ...each('--global-option', given.global_options),
+      ...each('--install-option', given.install_options),
+      ...requirements,
       ...each('--editable', given.editable),
       ...packageArgs(given.pkgs),
+      ...extraWords(given.extra_args ?? []),
     ]
     return runPip(args, given, context, secretOptions(given))
   },
@@ -92,12 +107,14 @@ export const uninstall = fn(
     saltenv: p.default(p.string(), 'base'),
   },
   async ({ pkgs, requirements, log, proxy, timeout, saltenv, ...where }, context) => {
+    const required = await requirementArgs(requirements, saltenv, context)
+    if (!Array.isArray(required)) return required
     const args = [
       'uninstall',
       '-y',
       ...option('--log', log),
       ...option('--timeout', timeout),
-      ...(await requirementArgs(requirements, saltenv, context)),
+      ...required,
       ...packageArgs(pkgs),
     ]
     return runPip(args, where, context, secretOptions({ proxy }))
@@ -305,18 +322,20 @@ function packageArgs(given: string | readonly string[] | undefined): string[] {
   throw new SaltInvocationError(`'${option}' is an option of pip, not the name of a package`)
 }
 
+/** Return the arguments for files of requirements, or Salt's answer if the file server does not have one. */
 async function requirementArgs(
   given: string | readonly string[] | undefined,
   saltenv: string,
   context: Context,
-): Promise<string[]> {
+): Promise<string[] | { result: false; comment: string }> {
   const args: string[] = []
   for (const source of listOf(given)) {
     const path = source.startsWith('salt://')
       ? await context.call('cp.cache_file', { path: source, saltenv })
       : source
     if (typeof path !== 'string' || path === '') {
-      throw new CommandExecutionError(`The requirements file ${source} could not be fetched`)
+      context.retcode = 1
+      return { result: false, comment: `pip requirements file '${source}' not found` }
     }
     args.push('--requirement', path)
   }

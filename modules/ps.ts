@@ -2,12 +2,14 @@
 import { readdir, stat } from 'node:fs/promises'
 import os from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { CommandExecutionError, fn, p, SaltInvocationError, type Virtual } from 'salt-ts'
+import { CommandExecutionError, type Context, fn, p, SaltInvocationError, type Virtual } from 'salt-ts'
 import { strftime } from '#internal'
+import { which as findProgram } from './_cmd/which.ts'
 import { textOf } from './_host/files.ts'
 import { readDiskStats, readMemInfo, readNetDev, readVmStats } from './_host/kernel-tables.ts'
 import { mounts, spaceOf } from './_host/mount-table.ts'
 import { float, rounded } from './_host/numbers.ts'
+import { DETAILS, environmentOf, readIonice } from './_host/process-details.ts'
 import {
   bootTime,
   cpuTimes,
@@ -20,7 +22,7 @@ import {
   processes,
   TICKS,
 } from './_host/processes.ts'
-import { output, requireProgram } from './_host/programs.ts'
+import { output, requireProgram, run } from './_host/programs.ts'
 import { loggedIn } from './_host/utmp.ts'
 import { textOnly } from './_values/text-only.ts'
 
@@ -80,23 +82,45 @@ export const get_users = fn(() => loggedIn())
 export const get_pid_list = fn(() => pids())
 
 /**
- * Return facts about a process, or those that `attrs` lists. `cpu_times` are seconds of user, system, children's user, children's
- * system and waiting; `memory_info` are bytes: resident, virtual, shared, text, library, data and dirty.
+ * Return facts about a process, or those that `attrs` lists; its environment (`environ`) only if it is listed. `cpu_times` are
+ * seconds of user, system, children's user, children's system and waiting; `memory_info` are bytes: resident, virtual, shared,
+ * text, library, data and dirty.
  *
  * @example salt '*' ps.proc_info 2322
  * @example salt '*' ps.proc_info 2322 attrs='[pid, name, status]'
  */
 export const proc_info = fn(
   { pid: p.integer(), attrs: p.optional(p.array(p.string())) },
-  async ({ pid, attrs }) => {
+  async ({ pid, attrs }, context) => {
     const found = await findProcess(pid)
-    if (!found) throw new CommandExecutionError(`process PID not found (pid=${pid})`)
+    if (!found) throw noProcess(pid)
     const facts = await factsOf(found)
-    const unknown = attrs?.find((attr) => !Object.hasOwn(facts, attr))
+    const details: Readonly<Record<string, (pid: number) => unknown>> = {
+      ...DETAILS,
+      environ: environmentOf,
+      ionice: (pid) => ioniceOf(pid, context),
+    }
+    const known = [...Object.keys(facts), ...Object.keys(details)]
+    const unknown = attrs?.find((attr) => !known.includes(attr))
     if (unknown !== undefined) throw new CommandExecutionError(`invalid attr name '${unknown}'`)
-    return attrs ? Object.fromEntries(attrs.map((attr) => [attr, facts[attr]])) : facts
+    const shown = attrs ?? known.filter((name) => name !== 'environ')
+    const read = shown.map(async (name) => [name, name in facts ? facts[name] : await details[name]?.(pid)])
+    const [outcome] = await Promise.allSettled([Promise.all(read)])
+    if (!(await findProcess(pid))) throw noProcess(pid)
+    if (outcome.status === 'rejected') throw outcome.reason
+    return Object.fromEntries(outcome.value)
   },
 )
+
+const noProcess = (pid: number) => new CommandExecutionError(`process PID not found (pid=${pid})`)
+
+/** Return the class and the level of a process when it uses disks; null if they cannot be asked for. */
+async function ioniceOf(pid: number, context: Context): Promise<[ioclass: number, value: number] | null> {
+  const ionice = await findProgram('ionice')
+  if (ionice === null) return null
+  const { retcode, stdout } = await run([ionice, '-p', String(pid)], context, { ignoreRetcode: true })
+  return retcode === 0 ? readIonice(stdout) : null
+}
 
 /**
  * Send a signal to a process. False if there is no such process.

@@ -42,8 +42,7 @@ export const publish = fn(
     ),
   },
   async ({ via_master, ...wanted }, context) => {
-    checkMaster(via_master, context)
-    const returns = await published(wanted, 'clean', context)
+    const returns = await published(wanted, 'clean', context, via_master)
     return Object.fromEntries(Object.entries(returns).map(([id, { ret }]) => [id, ret]))
   },
 )
@@ -63,26 +62,42 @@ export const full_data = fn(request, (wanted, context) => published(wanted, 'ful
  */
 export const runner = fn(
   { fun: p.string({ minLength: 1 }), arg: request.arg, timeout: request.timeout },
-  async ({ fun, arg, timeout }, { minion, id, opts }) => {
+  async ({ fun, arg, timeout }, context) => {
+    const { id, opts } = context
     const load = { cmd: 'minion_runner', fun, arg: listOf(arg), tmo: timeout, id }
-    const answer = await minion.request({ ...load, no_parse: opts.no_parse ?? [], explain: true })
+    const answer = await asked({ ...load, no_parse: opts.no_parse ?? [], explain: true }, context)
+    if (answer === NO_MASTER) return 'No access to master. If using salt-call with --local, please remove.'
     return explained(answer, `run the runner ${fun}`, 'peer_run')
   },
 )
 
-async function published(wanted: Wanted, form: 'clean' | 'full', context: Context) {
+/** Publish a job, and wait for its returns. As in Salt, a job whose function publishes is answered with nothing. */
+async function published(
+  wanted: Wanted,
+  form: 'clean' | 'full',
+  context: Context,
+  via_master?: string,
+): Promise<Readonly<Record<string, Returned>>> {
   const { fun, tgt, tgt_type, returner, timeout } = wanted
-  const { minion, id, opts, job, signal } = context
+  const { minion, id, opts, job, log, signal } = context
   const publishes = fun.split(',').find((name) => name.startsWith('publish.'))
-  if (publishes !== undefined || job?.id !== undefined) {
-    throw new SaltInvocationError(
-      publishes === undefined
-        ? `This job was published by the minion ${String(job?.id)}, so it cannot publish another job.`
-        : `${publishes} cannot be published by a minion, because minions could then publish jobs without end.`,
+  if (publishes !== undefined) {
+    log.error(
+      `${publishes} cannot be published by a minion, because minions could then publish jobs without end.`,
     )
+    return {}
   }
+  if (job?.id !== undefined)
+    throw new SaltInvocationError(
+      `This job was published by the minion ${String(job.id)}, so it cannot publish another job.`,
+    )
+  checkMaster(via_master, context)
   const load = { cmd: 'minion_pub', fun, arg: listOf(wanted.arg), tgt, tgt_type, ret: returner, tmo: timeout }
-  const answer = await minion.request({ ...load, form, id, no_parse: opts.no_parse ?? [], explain: true })
+  const answer = await asked({ ...load, form, id, no_parse: opts.no_parse ?? [], explain: true }, context)
+  if (answer === NO_MASTER) {
+    log.error(`${fun} was not published: this minion has no master, or runs with --local.`)
+    return {}
+  }
   const { jid, minions } = jobIn(explained(answer, `publish ${fun}`, 'peer'))
   if (minions.length === 0) return {}
   for (const end = Date.now() + timeout * 1000; ; ) {
@@ -90,6 +105,19 @@ async function published(wanted: Wanted, form: 'clean' | 'full', context: Contex
     const left = end - Date.now()
     if (left <= 0 || minions.every((one) => Object.hasOwn(returns, one))) return returns
     await setTimeout(Math.min(POLL_MS, left), undefined, { signal })
+  }
+}
+
+const NO_MASTER = Symbol('no master')
+
+/** Send a request to the master; `NO_MASTER` if this minion is to work without one. */
+async function asked(load: Readonly<Record<string, unknown>>, { minion, opts }: Context): Promise<unknown> {
+  try {
+    return await minion.request(load)
+  } catch (error) {
+    const isAlone = opts.file_client === 'local' || opts.master_type === 'disable'
+    if (isAlone && (error as { code?: unknown }).code === 'MASTER_UNREACHABLE') return NO_MASTER
+    throw error
   }
 }
 

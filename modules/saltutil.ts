@@ -124,11 +124,15 @@ export const refresh_modules = fn({ async: p.default(p.boolean(), true) }, (_, c
  */
 export const refresh_grains = fn(
   { refresh_pillar: p.default(p.boolean(), true), clean_pillar_cache: p.default(p.boolean(), false) },
-  (_, context) => context.minion.refreshGrains(),
+  async (_, context) => {
+    await context.minion.refreshGrains()
+    return true
+  },
 )
 
 /**
- * Collect the grains, send them to the master and fetch the pillar again. Returns when the next job has the new pillar.
+ * Collect the grains, send them to the master and fetch the pillar again. Returns when the next job has the new pillar. False if
+ * no minion runs here.
  *
  * @example salt '*' saltutil.refresh_pillar
  * @example salt '*' saltutil.refresh_pillar wait=True timeout=60

@@ -16,6 +16,7 @@ import {
 } from './_schedule/file.ts'
 import { buildJob, type Given, timeConflict } from './_schedule/item.ts'
 import { jobIn, listing } from './_schedule/listing.ts'
+import { isTimeIn } from './_schedule/when.ts'
 import { yamlOf } from './_slsutil/yaml.ts'
 import { sameValue } from './_values/merge.ts'
 import { isMapping } from './_values/traverse.ts'
@@ -372,22 +373,47 @@ async function send(name: string, target: unknown, context: Context): Promise<Se
 }
 
 /**
- * Refused: there is no scheduler yet that could run a job at another time.
+ * Refused for a job that is there: no scheduler runs yet that could run it at another time. `time_fmt` is the format of both times.
  *
- * @example salt '*' schedule.postpone_job job current_time new_time
+ * @example salt '*' schedule.postpone_job job 2026-11-28T17:00:00 2026-11-28T18:00:00
  */
-export const postpone_job = fn({ name, current_time: p.string(), new_time: p.string(), kwargs }, () =>
-  withoutScheduler('A job cannot be postponed'),
+export const postpone_job = fn(
+  { name, current_time: p.string(), new_time: p.string(), kwargs },
+  async ({ name, current_time, new_time, kwargs }, context): Promise<Result> => {
+    const times = { 'current time': current_time, new_time }
+    return (await problemWith(name, times, kwargs, context)) ?? withoutScheduler('A job cannot be postponed')
+  },
 )
 
 /**
- * Refused: there is no scheduler yet that could skip a job.
+ * Refused for a job that is there: no scheduler runs yet that could skip it. `time_fmt` is the format of the time.
  *
- * @example salt '*' schedule.skip_job job time
+ * @example salt '*' schedule.skip_job job 2026-11-28T17:00:00
  */
-export const skip_job = fn({ name, current_time: p.string(), kwargs }, () =>
-  withoutScheduler('A job cannot be skipped'),
+export const skip_job = fn(
+  { name, current_time: p.string(), kwargs },
+  async ({ name, current_time, kwargs }, context): Promise<Result> =>
+    (await problemWith(name, { time: current_time }, kwargs, context)) ??
+    withoutScheduler('A job cannot be skipped'),
 )
+
+/** Say what is wrong with the name and the times of a job; undefined if nothing is. */
+async function problemWith(
+  name: string,
+  times: Readonly<Record<string, string>>,
+  { time_fmt }: Given,
+  context: Context,
+): Promise<Result | undefined> {
+  const wrong = (comment: string): Result => ({ comment, result: false })
+  if (name === '') return wrong('Job name is required.')
+  const format = String(time_fmt || '%Y-%m-%dT%H:%M:%S')
+  for (const [which, time] of Object.entries(times)) {
+    if (time === '') return wrong(`Job ${which} is required.`)
+    if (!isTimeIn(format, time)) return wrong('Date string could not be parsed.')
+  }
+  const isThere = jobIn(await readSchedule(context), name) !== undefined
+  return isThere ? undefined : wrong(`Job ${name} does not exist.`)
+}
 
 /**
  * Refused: there is no scheduler yet that knows when a job runs.

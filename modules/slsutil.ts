@@ -83,8 +83,9 @@ export const renderer = fn(
 )
 
 /**
- * Write a value as text: `json` (with `indent`, `sort_keys`), `yaml`, `python`, `configparser` (INI), `keyvalue` (with
- * `separator`, `quoting`, `line_ending`) or `msgpack`.
+ * Write a value as text: `json` (with `indent`, `sort_keys`, `separators`, `ensure_ascii`), `yaml` (with `default_flow_style`,
+ * `indent`, `sort_keys`, `allow_unicode`), `toml`, `python`, `configparser` (INI), `keyvalue` (with `separator`, `quoting`,
+ * `line_ending`) or `msgpack`.
  *
  * @example salt '*' --no-parse=obj slsutil.serialize json obj="{'foo': 'Foo!'}"
  * @example salt '*' slsutil.serialize yaml '{foo: [Foo, Bar]}'
@@ -95,7 +96,7 @@ export const serialize = fn(
 )
 
 /**
- * Read a value from text: `json`, `yaml`, `configparser` (INI), `keyvalue` or `msgpack`.
+ * Read a value from text: `json`, `yaml`, `toml`, `configparser` (INI), `keyvalue` or `msgpack`.
  *
  * @example salt '*' --no-parse=stream_or_string slsutil.deserialize json stream_or_string='{"foo": "Foo!"}'
  */

@@ -79,7 +79,7 @@ export const why = fn(
 export const reload_modules = fn(async (_, { loader, minion }) => {
   await loader.reload()
   await minion.refreshModules()
-  return true
+  return null
 })
 
 /**

@@ -269,6 +269,13 @@ function readTime(text: string): number[] | undefined {
 
 /** Read a date, with the year first or last. A year of two digits is one from 1969 to 2068. */
 function readDate(text: string): number[] | undefined {
+  const [year = 0, month = 0, day = 0] = partsOfDate(text) ?? []
+  const date = new Date(Date.UTC(year, month - 1, day))
+  const isReal = date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+  return isReal ? [year, month, day] : undefined
+}
+
+function partsOfDate(text: string): number[] | undefined {
   const first = /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})$/.exec(text)
   if (first) return [first[1], first[3], first[4]].map(Number)
   const [, month, , day, year] = /^(\d{1,2})([-/])(\d{1,2})\2(\d{4}|\d\d)$/.exec(text) ?? []

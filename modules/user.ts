@@ -150,7 +150,7 @@ export const chuid = fn({ name: p.string(), uid: p.integer(), root }, ({ name, u
  */
 export const chgid = fn({ name: p.string(), gid: id, root }, async ({ name, gid, root }, context) => {
   const value = await gidOf(gid, root, context)
-  return changeUser({ name, key: 'gid', value, options: ['-g'], root }, context)
+  return changeUser({ name, key: 'gid', value, options: ['-g'], root, given: String(value ?? gid) }, context)
 })
 
 /**

@@ -133,13 +133,15 @@ export const read_csr = fn({ csr: p.string() }, ({ csr }) => readRequest(csr))
 export const read_crl = fn({ crl: p.string() }, ({ crl }) => readRevocations(crl))
 
 /**
- * Whether a revocation list was signed with the key of a certificate.
+ * Whether a revocation list was signed with the key of a certificate. The exit code says so, too.
  *
  * @example salt '*' x509.verify_crl crl=/etc/pki/myca.crl cert=/etc/pki/myca.crt
  */
-export const verify_crl = fn({ crl: p.string(), cert: p.string() }, async ({ crl, cert }) =>
-  isSignedBy(await revocationList(crl), (await readX509(cert)).publicKey),
-)
+export const verify_crl = fn({ crl: p.string(), cert: p.string() }, async ({ crl, cert }, context) => {
+  const isSigned = isSignedBy(await revocationList(crl), (await readX509(cert)).publicKey)
+  if (!isSigned) context.retcode = 1
+  return isSigned
+})
 
 /**
  * Write the first PEM entry of a text or a file into a file that only its owner may read. With `overwrite=False` and
@@ -183,7 +185,7 @@ async function writeSecret(path: string, text: string): Promise<void> {
 }
 
 async function privateKeyOf(given: string, passphrase: string | undefined): Promise<KeyObject> {
-  const pem = await pemEntry(given)
+  const pem = await pemEntry(given, undefined, '(?:RSA )?PRIVATE KEY')
   try {
     return createPrivateKey({ key: pem, ...(passphrase !== undefined && { passphrase }) })
   } catch (cause) {

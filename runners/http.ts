@@ -1,22 +1,23 @@
 /** HTTP requests: to call webhooks, and to check servers. */
 import { CommandExecutionError, fn, p, SaltInvocationError } from 'salt-ts'
 import { queryParams } from '../modules/_http/params.ts'
-import { addressOf, ask, query as sendQuery } from '../modules/_http/request.ts'
+import { query as sendQuery } from '../modules/_http/query.ts'
+import { addressOf, ask } from '../modules/_http/request.ts'
 import { checkCertificates, readCertificates, replaceBundle } from './_http/ca-bundle.ts'
 
 /**
- * Send an HTTP request. Returns `body`, with `text=True` also as `text`; with `decode=True` what it says in JSON or YAML as
+ * Send an HTTP request. Returns `body`, with `text=True` also as `text`; with `decode=True` what it says in JSON, YAML or XML as
  * `dict`, or else `text`; with `status=True` the status code, with `headers=True` the headers; `error` and `status` for a
  * failure. A map as `data` is sent as a form, or as JSON if the header `Content-Type` says so. `http` and `https` only.
- * The certificate of the server is checked. At most `max_body` bytes are read, within `timeout` seconds, after at most
- * 20 redirects.
+ * The certificate of the server is checked, but not with `verify_ssl=False`. At most `max_body` bytes are read, within `timeout`
+ * seconds, after at most 20 redirects.
  *
  * @example salt-run http.query https://hooks.example.com/ method=POST data='{"text": "done"}' header_dict='{Content-Type: application/json}'
  * @example salt-run http.query http://localhost:8080/health status=True
  */
 export const query = fn(
   { url: p.string({ minLength: 1 }), output: p.default(p.boolean(), true), ...queryParams },
-  (wanted, { signal }) => sendQuery(wanted, signal),
+  (wanted, context) => sendQuery(wanted, context),
 )
 
 const LIMITS = { timeout: 60, max_body: 10_485_760 }

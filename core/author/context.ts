@@ -47,12 +47,12 @@ export interface Job {
 
 /**
  * A change of the minion's data store: `replace`, then `remove`, then `put`. With `expect` nothing changes unless the key
- * has that value.
+ * has that value. A `Map` keeps names that are numbers.
  */
 export interface DataChange {
-  readonly replace?: Readonly<Record<string, unknown>>
+  readonly replace?: Readonly<Record<string, unknown>> | ReadonlyMap<unknown, unknown>
   readonly remove?: readonly string[]
-  readonly put?: Readonly<Record<string, unknown>>
+  readonly put?: Readonly<Record<string, unknown>> | ReadonlyMap<unknown, unknown>
   readonly expect?: { readonly key: string; readonly value: unknown }
 }
 
@@ -76,7 +76,7 @@ export interface MinionServices {
   cancelJob(jid: string): Promise<boolean>
   /** Reload all modules; running jobs finish on the old code. Resolves when the next job uses the new code. */
   refreshModules(): Promise<boolean>
-  /** Collect the grains again, and send them to the master. */
+  /** Collect the grains again, and send them to the master. Resolves with false if no minion runs here, as in `salt-call`. */
   refreshGrains(): Promise<boolean>
   /** Remove cached jobs older than `hours`. */
   clearJobCache(hours: number): Promise<boolean>
@@ -84,6 +84,8 @@ export interface MinionServices {
   findCachedJob(jid: string): Promise<unknown>
   /** Read the minion's data store (functions `data.*`). */
   readData(): Promise<Readonly<Record<string, unknown>>>
+  /** List the names in the data store as they were given, such as numbers, the first one stored first. */
+  dataKeys(): Promise<readonly unknown[]>
   /** Change the data store atomically. False if the expected value is not there. */
   changeData(change: DataChange): Promise<boolean>
   /** The file server of the master that published the job. */

@@ -11,6 +11,8 @@ export interface JsonLayout {
   /** Returns the members of a map in the order to write them; their own by default. */
   readonly order?: (map: unknown) => [unknown, unknown][]
   readonly other?: Other
+  /** Separate members from each other, and keys from values. Default: `, ` and `: `, but `,` at the end of a line. */
+  readonly separators?: readonly [member: string, key: string] | undefined
 }
 
 /**
@@ -53,8 +55,9 @@ function list(members: readonly unknown[], layout: JsonLayout, margin: string): 
 function map(value: object, layout: JsonLayout, margin: string): string {
   const inner = deeper(margin, layout)
   const entries = (layout.order ?? entriesOf)(value)
+  const [, colon] = layout.separators ?? [', ', ': ']
   const members = entries.map(
-    ([key, member]) => `${JSON.stringify(keyText(key, layout))}: ${write(member, layout, inner)}`,
+    ([key, member]) => `${JSON.stringify(keyText(key, layout))}${colon}${write(member, layout, inner)}`,
   )
   return enclose('{', members, '}', layout, margin)
 }
@@ -66,13 +69,14 @@ function enclose(
   open: string,
   members: readonly string[],
   close: string,
-  { step }: JsonLayout,
+  { step, separators }: JsonLayout,
   margin: string,
 ): string {
   if (members.length === 0) return open + close
-  if (step === undefined) return open + members.join(', ') + close
+  const [comma] = separators ?? [step === undefined ? ', ' : ',']
+  if (step === undefined) return open + members.join(comma) + close
   const inner = deeper(margin, { step })
-  return open + inner + members.join(`,${inner}`) + margin + close
+  return open + inner + members.join(comma + inner) + margin + close
 }
 
 const deeper = (margin: string, { step = 0 }: JsonLayout): string => margin + ' '.repeat(step)

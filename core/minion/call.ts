@@ -166,7 +166,7 @@ async function runnerOf(
   }
   const refresh = {
     refreshModules: () => fire(tags.moduleRefresh),
-    refreshGrains: async () => void (await fire(tags.grainsRefresh)),
+    refreshGrains: () => fire(tags.grainsRefresh),
   }
   const datastore = new Datastore(config.cachedir)
   const services = createMinionServices({

@@ -24,7 +24,8 @@ export interface ServicesSettings extends Pick<MinionServices, 'files' | 'sync'>
   sendToMasters(load: Readonly<Record<string, unknown>>): Promise<unknown>
   /** Resolves with false if there is no minion whose modules are reloaded. */
   refreshModules(): Promise<boolean>
-  refreshGrains(): Promise<void>
+  /** Resolves with false if there is no minion whose grains are collected. */
+  refreshGrains(): Promise<unknown>
 }
 
 /** Create the services of the minion that modules use (`context.minion`). */
@@ -73,10 +74,7 @@ export function createMinionServices(settings: ServicesSettings): MinionServices
       return true
     },
     refreshModules: () => settings.refreshModules(),
-    async refreshGrains() {
-      await settings.refreshGrains()
-      return true
-    },
+    refreshGrains: async () => (await settings.refreshGrains()) !== false,
     async clearJobCache(hours) {
       await cached.clear(hours)
       return true
@@ -85,6 +83,7 @@ export function createMinionServices(settings: ServicesSettings): MinionServices
       return spool.find(jid) ?? (await cached.find(jid)) ?? null
     },
     readData: async () => settings.datastore.read(),
+    dataKeys: async () => settings.datastore.keys(),
     changeData: (change) => settings.datastore.change(change),
     files: settings.files,
     sync: settings.sync,

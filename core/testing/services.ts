@@ -47,6 +47,7 @@ export function fakeMinion(fire: Fire, given: Partial<MinionServices>): MinionSe
     clearJobCache: async () => true,
     findCachedJob: async () => null,
     readData: async () => ({}),
+    dataKeys: async () => [],
     changeData: async () => true,
     files: noFiles,
     sync: async () => ({}),

@@ -16,8 +16,8 @@ async function existingUser(name: string, root: Root, context: Context): Promise
 }
 
 /**
- * Set one field of a user with usermod and return whether it has the value then. `after` is the name under which it is found
- * afterwards.
+ * Set one field of a user with usermod and return whether it has the value then. `given` is what usermod gets, if it is not the
+ * value itself: the name of a group.
  */
 export async function changeUser<K extends 'name' | 'uid' | 'gid' | 'shell' | 'home'>(
   {
@@ -26,11 +26,12 @@ export async function changeUser<K extends 'name' | 'uid' | 'gid' | 'shell' | 'h
     value,
     options,
     root,
-  }: { name: string; key: K; value: User[K]; options: string[]; root: Root },
+    given = String(value),
+  }: { name: string; key: K; value: User[K] | undefined; options: string[]; root: Root; given?: string },
   context: Context,
 ): Promise<boolean> {
   if ((await existingUser(name, root, context))[key] === value) return true
-  await runProgram(['usermod', ...rootOption(root), ...options, String(value), '--', name], context)
+  await runProgram(['usermod', ...rootOption(root), ...options, given, '--', name], context)
   const after = key === 'name' ? String(value) : name
   return (await findUser(after, root, context))?.[key] === value
 }
@@ -97,9 +98,11 @@ async function addToLocalGroups(name: string, groups: readonly string[], context
 }
 
 /** Return the gid of a group that is given by its name or gid. @throws CommandExecutionError if there is none */
-export async function gidOf(group: string | number, root: Root, context: Context): Promise<number> {
+export async function gidOf(
+  group: string | number,
+  root: Root,
+  context: Context,
+): Promise<number | undefined> {
   if (/^\d+$/.test(String(group))) return Number(group)
-  const found = await findGroup(String(group), root, context)
-  if (found) return found.gid
-  throw new CommandExecutionError(`Group '${group}' does not exist`)
+  return (await findGroup(String(group), root, context))?.gid
 }

@@ -35,18 +35,22 @@ export async function listRepos(context: Context): Promise<Repo[]> {
   return [...lines, ...(await readStanzas(paths)).flatMap(reposOf)]
 }
 
-/** Find a repository by its whole definition: the first with its type, URI and suite, and one of its components. */
+/**
+ * Find a repository by its whole definition: the first with its type, URI and suite, and one of its components. What is no
+ * definition is not found.
+ */
 export async function findRepo(definition: string, context: Context): Promise<Repo | object> {
-  const wanted = definitionOf(definition, context)
+  const wanted = sourceIn(definition, context)
+  if (!wanted) return {}
   const repos = await listRepos(context)
   return repos.find((repo) => isSame(repo, wanted) && sharesComponent(repo.comps, wanted.comps)) ?? {}
 }
 
 /** Remove a repository from the files it is in. Returns Salt's sentences. */
 export async function deleteRepo(definition: string, context: Context): Promise<string> {
-  const wanted = definitionOf(definition, context)
+  const wanted = sourceIn(definition, context)
   const paths = await sourcePaths(context)
-  const files = [...(await deleteLines(wanted, paths)), ...(await deleteStanzas(wanted, paths))]
+  const files = wanted ? [...(await deleteLines(wanted, paths)), ...(await deleteStanzas(wanted, paths))] : []
   if (files.length === 0)
     throw new CommandExecutionError(`Repo ${definition} doesn't exist in the sources.list(s)`)
   return files
@@ -106,11 +110,16 @@ export async function changeRepo(
   const { signedby } = optionsOf(wanted)
   await installKey(changes, signedby, context)
   const { dist: _, ...repo } =
-    (await changeStanza(wanted, changes, paths)) ?? (await changeLine(wanted, changes, paths))
+    (await changeStanza(wanted, changes, paths)) ?? (await changeLine(definition, wanted, changes, paths))
   return { [definition]: repo }
 }
 
-async function changeLine(wanted: Source, changes: RepoChanges, paths: SourcePaths): Promise<Repo> {
+async function changeLine(
+  definition: string,
+  wanted: Source,
+  changes: RepoChanges,
+  paths: SourcePaths,
+): Promise<Repo> {
   const lines = await readLines(paths)
   const at = lines.findIndex(
     ({ file, text, source }) =>
@@ -123,7 +132,9 @@ async function changeLine(wanted: Source, changes: RepoChanges, paths: SourcePat
   const position = found?.file === file ? at : rest.length
   const now = rest.toSpliced(position, 0, changed)
   await writeLines(new Set([file, ...(found ? [found.file] : [])]), now, paths)
-  return repoOf(file, `${changed.text}\n`, changed.source)
+  // Salt shows the line that was asked for, unless it had to write another address.
+  const line = found?.source && found.source.uri !== wanted.uri ? changed.text : definition
+  return repoOf(file, `${line}\n`, changed.source)
 }
 
 /** Change a repository that a stanza has, or add it to a file of stanzas. Undefined if it is a matter of lines. */
@@ -163,7 +174,16 @@ function refuseLines(changes: object): void {
       throw new SaltInvocationError(`${name} must not have a line break`)
 }
 
-function definitionOf(definition: string, { grains }: Context): Source {
+function definitionOf(definition: string, context: Context): Source {
+  const source = sourceIn(definition, context)
+  if (source) return source
+  throw new SaltInvocationError(
+    `Name ${definition} is not valid. This must be the complete repo entry as seen in the sources file`,
+  )
+}
+
+/** Parse a definition; undefined if it is none. */
+function sourceIn(definition: string, { grains }: Context): Source | undefined {
   const [, owner, name] = /^ppa:([^/]+)\/(.+)$/.exec(definition) ?? []
   const isUbuntu = ['Ubuntu', 'Mint', 'neon'].includes(String(grains.os))
   if (definition.startsWith('ppa:') && !isUbuntu) {
@@ -172,11 +192,7 @@ function definitionOf(definition: string, { grains }: Context): Source {
   const text = owner
     ? `deb https://ppa.launchpadcontent.net/${owner}/${name}/ubuntu ${grains.oscodename} main`
     : definition
-  const source = parseSource(text)
-  if (source) return source
-  throw new SaltInvocationError(
-    `Name ${definition} is not valid. This must be the complete repo entry as seen in the sources file`,
-  )
+  return parseSource(text)
 }
 
 const bare = (uri: string): string => uri.replace(/\/+$/, '')

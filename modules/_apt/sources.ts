@@ -100,7 +100,7 @@ export function parseSource(text: string): Source | undefined {
     dist,
     comps: wordsOf(comps),
     disabled: hash === '#',
-    comment: comment.trim(),
+    comment: comment.trimEnd(),
   }
 }
 
@@ -114,7 +114,7 @@ export function formatSource(source: Source): string {
   const { type, options, uri, dist, comps, disabled, comment } = source
   const bracket = options.length > 0 ? [`[${options.join(' ')}]`] : []
   const words = [...(disabled ? ['#'] : []), type, ...bracket, uri, dist, ...comps]
-  return [...words, ...(comment ? [`# ${comment}`] : [])].join(' ')
+  return [...words, ...(comment ? [`#${comment}`] : [])].join(' ')
 }
 
 /**

@@ -107,7 +107,7 @@ export function fieldsOf(source: Source): Record<string, string | undefined> {
 
 /** Return a stanza for a source. */
 export function stanzaOf(file: string, source: Source): Stanza {
-  const comment = source.comment ? `# ${source.comment}\n` : ''
+  const comment = source.comment ? `# ${source.comment.trim()}\n` : ''
   const start = `${comment}Types: ${source.type}\nURIs: ${source.uri}\nSuites: ${source.dist}`
   return withFields({ file, text: start }, fieldsOf(source))
 }

@@ -99,10 +99,20 @@ export async function unpackZip(
     { runas: how.runas, throws: true, env: unzipEnv(how.password) },
     context,
   )
-  if (retcode !== 0) throw new CommandExecutionError(`Exception encountered unpacking zipfile: ${stdout}`)
+  if (retcode !== 0) {
+    const locked = members.find(({ name, isEncrypted }) => isEncrypted && names.includes(name))
+    const isLocked = /^$|unable to get password|incorrect password/.test(stdout)
+    const reason = isLocked && locked ? lockedText(locked.name, how.password) : stdout
+    throw new CommandExecutionError(`Exception encountered unpacking zipfile: ${reason}`)
+  }
   if (!how.extract_perms) await resetModes(dest, names)
   return names
 }
+
+const lockedText = (name: string, password: string | undefined): string =>
+  password === undefined
+    ? `File '${name}' is encrypted, password required for extraction`
+    : `Bad password for file '${name}'`
 
 /** Return a pattern of unzip that matches only this name. */
 const literal = (name: string): string => name.replaceAll(/[\\*?[]/g, '\\$&')

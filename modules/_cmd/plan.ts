@@ -13,12 +13,20 @@ import type { ProcessPlan } from './process.ts'
 import { splitWords } from './split.ts'
 import { findProgram, isProgram } from './which.ts'
 
+/** How a command is run. */
+export interface Manner {
+  /** Write stderr into stdout, in order. */
+  readonly merged: boolean
+  /** Words that come first, such as an interpreter: they count neither for what is permitted, nor for logs. */
+  readonly before?: readonly string[]
+}
+
 /** Turn a command and its options into a process plan. Rejects on all errors that can be found before the start. */
 export async function planCommand(
   command: CommandLine,
   options: Options,
   context: Context,
-  merged: boolean,
+  { merged, before = [] }: Manner,
 ): Promise<ProcessPlan> {
   refuseUnsupported(command, options)
   checkPermitted(command, context)
@@ -29,7 +37,7 @@ export async function planCommand(
   const cwd = await workingDirectory(options.cwd, identity.user?.home)
   const login = identity.user ? await loginEnv(identity.user, shell ?? defaultShell(), context) : {}
   const env = buildEnv(options, login, context)
-  const words = shell === undefined ? wordsOf(command) : [shell, '-c', String(command)]
+  const words = [...before, ...(shell === undefined ? wordsOf(command) : [shell, '-c', String(command)])]
   const label = labelOf(command)
   if (shell === undefined) await checkProgram(words, env.PATH, cwd, label)
   const umask = parseUmask(options.umask)

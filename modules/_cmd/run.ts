@@ -1,21 +1,20 @@
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { decodeOutput } from './decode.ts'
 import type { CommandLine, Options, ProcessResult } from './params.ts'
-import { planCommand } from './plan.ts'
+import { type Manner, planCommand } from './plan.ts'
 import { type Ended, runProcess, startInBackground } from './process.ts'
 import { logEnd, logStart } from './report.ts'
 
-/**
- * Run a command, decode and log its output, and set the job's retcode. `merged` writes stderr into stdout, in order.
- */
+/** Run a command, decode and log its output, and set the job's retcode. */
 export async function runCommand(
   command: CommandLine,
   options: Options,
   context: Context,
-  { merged }: { merged: boolean },
+  manner: Manner,
 ): Promise<ProcessResult> {
   const judge = judgement(options)
-  const plan = await planCommand(command, options, context, options.redirect_stderr ?? merged)
+  const merged = options.redirect_stderr ?? manner.merged
+  const plan = await planCommand(command, options, context, { ...manner, merged })
   logStart(plan, options, context)
   if (options.bg) return { pid: await startInBackground(plan), retcode: 0, stdout: '', stderr: '' }
   const ended = await runProcess(plan, context.signal)

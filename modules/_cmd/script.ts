@@ -29,10 +29,31 @@ export async function runScript(
     throw new SaltInvocationError(
       `template is not supported: this minion has no template engine; render ${source} before`,
     )
-  const interpreter = namesInterpreter(text) ? [] : [options.shell ?? defaultShell()]
-  return withPrivateFile(text, { extension: extname(path), mode: 0o500, owner: options.runas }, (copy) =>
-    runCommand([...interpreter, copy, ...words(args)], options, context, { merged: false }),
+  const before = namesInterpreter(text) ? [] : [options.shell ?? defaultShell()]
+  const script = { extension: extname(path), mode: 0o500, owner: options.runas }
+  if (options.bg) return startScript(await privateFile(text, script), [before, words(args)], options, context)
+  return withPrivateFile(text, script, (copy) =>
+    runCommand([copy, ...words(args)], options, context, { merged: false, before }),
   )
+}
+
+/** Runs a script, passes on a signal to end it, and removes its copy when it has ended. */
+const ATTENDANT = `"$@" & trap "kill $!" TERM HUP; while kill -0 $! 2>/dev/null; do wait $!; done; rm -f -- "$0"`
+
+/** Start the copy of a script in the background. */
+async function startScript(
+  copy: string,
+  [interpreter, args]: readonly [string[], unknown[]],
+  options: Options,
+  context: Context,
+): Promise<ScriptOutcome> {
+  const before = ['/bin/sh', '-c', ATTENDANT, copy, ...interpreter]
+  try {
+    return await runCommand([copy, ...args], options, context, { merged: false, before })
+  } catch (error) {
+    await rm(copy, { force: true })
+    throw error
+  }
 }
 
 /** Whether the kernel runs a file by itself: one that begins with `#!`, or a program in machine code. */
@@ -85,18 +106,34 @@ const words = (args: unknown): unknown[] => {
   return Array.isArray(args) ? args : splitWords(String(args))
 }
 
+interface PrivateFile {
+  readonly extension: string
+  readonly mode: number
+  readonly owner: string | undefined
+}
+
 async function withPrivateFile<T>(
   content: Buffer,
-  { extension, mode, owner }: { extension: string; mode: number; owner: string | undefined },
+  choice: PrivateFile,
   use: (path: string) => Promise<T>,
 ): Promise<T> {
+  const path = await privateFile(content, choice)
+  try {
+    return await use(path)
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+async function privateFile(content: Buffer, { extension, mode, owner }: PrivateFile): Promise<string> {
   const path = join(tmpdir(), `salt-cmd-${randomUUID()}${extension}`)
   try {
     await writeFile(path, content, { flag: 'wx', mode })
     const user = owner === undefined ? undefined : await findUser(owner)
     if (user && process.getuid?.() === 0) await chown(path, user.uid, user.gid)
-    return await use(path)
-  } finally {
+    return path
+  } catch (error) {
     await rm(path, { force: true })
+    throw error
   }
 }

@@ -19,7 +19,7 @@ export async function fetchFolder(
   const beginning = folder === '' ? 0 : folder.lastIndexOf('/') + 1
   const place = (found: string) => {
     const relative = safePath(found.slice(beginning))
-    return relative && join(dest, relative)
+    return relative && (dest === '' ? relative : `${dest}/${relative}`)
   }
   const isInside = (found: string) => folder === '' || found.startsWith(`${folder}/`)
   const found = (await files.list('files', saltenv, folder)).filter(isInside)

@@ -4,6 +4,7 @@ import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, get as overHttp } from 'node:http'
 import { get as overHttps } from 'node:https'
 import { dirname, join } from 'node:path'
+import { addAbortSignal } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { CommandExecutionError } from 'salt-ts'
 
@@ -55,9 +56,14 @@ function request(
   return new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? overHttps : overHttp
     const options = { signal, headers, timeout: IDLE_TIMEOUT_MS, ...(auth && { auth }) }
-    const sent = send(bare, { ...options, rejectUnauthorized: verifySsl }, resolve)
+    const idle = new Error(`no answer for ${IDLE_TIMEOUT_MS / 1000} s`)
+    const sent = send(bare, { ...options, rejectUnauthorized: verifySsl }, (answer) => {
+      // Without this a body without a length would seem to be whole.
+      sent.prependOnceListener('timeout', () => answer.destroy(idle))
+      resolve(addAbortSignal(signal, answer))
+    })
     sent.once('error', reject)
-    sent.once('timeout', () => sent.destroy(new Error(`no answer for ${IDLE_TIMEOUT_MS / 1000} s`)))
+    sent.once('timeout', () => sent.destroy(idle))
   })
 }
 

@@ -18,7 +18,7 @@ export async function receiveFiles(
   const written: Record<string, boolean> = {}
   for (const [path, data] of Object.entries(files)) {
     const intoFolder = await isFolder(dest)
-    if (!intoFolder && basename(path) !== basename(dest) && !(await isFolder(dirname(dest))))
+    if (!intoFolder && basename(path) !== basename(dest) && !(await isFolder(parentOf(dest))))
       return 'Destination unavailable'
     const target = intoFolder ? join(dest, basename(path)) : dest
     const content = data instanceof Uint8Array ? data : String(data)
@@ -31,6 +31,12 @@ export async function receiveFiles(
     )
   }
   return written
+}
+
+/** Return the text before the last slash: for `folder/` the folder itself, for a mere name an empty text. */
+function parentOf(dest: string): string {
+  const slash = dest.lastIndexOf('/')
+  return slash === 0 ? '/' : dest.slice(0, Math.max(slash, 0))
 }
 
 export interface Chunk {

@@ -14,6 +14,9 @@ export function refuseTemplate(template: string | undefined, ...texts: readonly 
   )
 }
 
+/** The mode of a new file, as in Salt, since what is rendered may contain secrets. */
+const RENDERED_MODE = 0o600
+
 /** Copy a file that needs no rendering to `dest`, or into the cache, and return its path; an empty text if it is not there. */
 export async function copyTemplate(
   url: string,
@@ -30,7 +33,7 @@ export async function copyTemplate(
     throw new CommandExecutionError(`The absolute path of a file must be given, not '${dest}'`)
   if (makedirs || dest === '') await mkdir(dirname(place), { recursive: true })
   else if (!(await stat(dirname(place)).catch(() => undefined))?.isDirectory()) return ''
-  await replaceFile(place, content)
+  await replaceFile(place, content, RENDERED_MODE)
   return place
 }
 

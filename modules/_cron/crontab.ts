@@ -19,8 +19,8 @@ const listed = (user: string, context: Context): Promise<Outcome> =>
 const textIn = ({ stdout }: Outcome): string =>
   stdout.startsWith(HEADER) ? stdout.split('\n').slice(HEADER_LINES).join('\n') : stdout
 
-/** What programs say where a user has no crontab; the last one is that of BusyBox. */
-const NONE = /no \w*crontab|No such file or directory/
+/** What programs say where a user has no crontab, or there is no such user; the second one is that of BusyBox. */
+const NONE = /no \w*crontab|No such file or directory|user .* unknown/
 
 /**
  * Change the crontab of a user at once, if `change` changes anything. Returns what `change` does, or what crontab says if

@@ -16,10 +16,20 @@ export function described({ Created, ...rest }: Json): Json {
     ...(typeof Created === 'number' && {
       Time_Created_Local: localTime(new Date(Created * 1000)),
     }),
-    ...Object.fromEntries(
-      ['Size', 'VirtualSize'].flatMap((key) => (key in rest ? [[`${key}_Human`, inUnits(rest[key])]] : [])),
-    ),
+    ...sizesOf(rest),
   }
+}
+
+/** Return the sizes of an image or a container in words. */
+export const sizesOf = (item: Json): Json =>
+  Object.fromEntries(
+    ['Size', 'VirtualSize'].flatMap((key) => (key in item ? [[`${key}_Human`, inUnits(item[key])]] : [])),
+  )
+
+/** Return the numbers of a version such as `24.0.7-rc1`, as Salt compares them; undefined if it is none. */
+export function versionNumbers(version: unknown): number[] | undefined {
+  const found = /^\d+(?:\.\d+)+/.exec(String(version))
+  return found?.[0].split('.').map(Number)
 }
 
 const localTime = (date: Date): string => `${strftime('%Y-%m-%d %H:%M:%S', date)} ${zoneAt(date)}`

@@ -2,12 +2,14 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Context } from 'salt-ts'
 import { inTurn } from '../_lock/in-turn.ts'
+import { pythonText } from '../_values/python.ts'
 import { attempt, expandHome } from './paths.ts'
 import { heldFile, type Place, refuseForeignName, withPlace } from './place.ts'
 import { readWhole } from './reading.ts'
 import { extendFile, writeContent } from './text.ts'
 
-const joined = (lines: readonly unknown[]): string => lines.map((line) => `${line}\n`).join('')
+/** Other values than text are written as Python does: a typed `[a]` as `['a']`. */
+const joined = (lines: readonly unknown[]): string => lines.map((line) => `${pythonText(line)}\n`).join('')
 
 /** Append lines, after a line end if the last line has none. The file has to exist. */
 export async function appendLines(given: string, lines: readonly unknown[]): Promise<string> {

@@ -1,8 +1,10 @@
 /** Sources of managed files: where they are on this minion, and what their hash is. */
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { withoutPassword } from '../_cp/http.ts'
+import { needsEngine } from '../_values/template.ts'
 import { digest, extractHash, namesHashFile, readSourceHash, type SourceSum } from './hashes.ts'
 import { errorText, exists } from './paths.ts'
+import { readWhole } from './reading.ts'
 
 /** Path of the source, its hash, and what is wrong with it. */
 export type Managed = [path: string | false, sum: SourceSum | Record<string, never>, comment: string]
@@ -22,7 +24,7 @@ export interface SourceOptions {
 const TEMPLATES = ['jinja', 'mako', 'py', 'wempy', 'genshi', 'cheetah']
 export const REMOTE = ['http', 'https', 'ftp', 'swift', 's3']
 
-/** Say that a template cannot be rendered. */
+/** Say that a template cannot be rendered. Texts for Jinja without its marks need no rendering. */
 export const noRenderer = (template: unknown): string =>
   TEMPLATES.includes(String(template))
     ? `Templates (${template}) cannot be rendered: salt-ts has no renderers`
@@ -54,12 +56,19 @@ export async function managedSource(wanted: SourceOptions, context: Context): Pr
     if (typeof path !== 'string') return [path.path, {}, path.comment]
     if (path !== '' && path === wanted.name)
       throw new SaltInvocationError('Source file cannot be the same as destination')
-    if (asText(wanted.template) !== '') return [path, {}, noRenderer(wanted.template)]
+    if (asText(wanted.template) !== '') return rendered(path, wanted.template)
     const known =
       wanted.skip_verify && isRemote ? { hash_type: 'sha256', hsum: await digest(path, 'sha256') } : sum
     return [path, known ?? {}, '']
   }
   return [local, sum ?? {}, '']
+}
+
+/** A file for Jinja that has none of its marks is its own result. */
+async function rendered(path: string, template: unknown): Promise<Managed> {
+  const content = await readWhole(path)
+  if (needsEngine(String(template), [content.toString('latin1')])) return [path, {}, noRenderer(template)]
+  return [path, { hsum: await digest(path, 'sha256'), hash_type: 'sha256' }, '']
 }
 
 interface Found {

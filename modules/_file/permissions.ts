@@ -181,14 +181,16 @@ function resultOf(
   isTest: boolean,
 ): Result {
   const known = typeof given === 'object' && given !== null ? (given as Partial<Result>) : {}
-  const comments = [...[known.comment ?? []].flat(), ...failures].filter((comment) => comment !== '')
+  // As in Salt, a comment that is a list is left out, but those of failures are then a list, too.
+  const isList = known.comment !== undefined && typeof known.comment !== 'string'
+  const comments = [...(isList ? [] : [known.comment ?? '']), ...failures].filter((comment) => comment !== '')
   const all = { ...known.changes, ...changes }
   const result = failures.length === 0 && (known.result ?? true)
   return {
     ...known,
     name: known.name ?? name,
     changes: all,
-    comment: comments.join('; '),
+    comment: isList ? comments : comments.join('; '),
     result: isTest && Object.keys(all).length > 0 ? null : result,
   }
 }

@@ -66,14 +66,14 @@ async function isOnMaster(
 async function answers(url: string, { signal }: Context): Promise<boolean> {
   if (!URL.canParse(url)) return false
   const address = new URL(url)
-  const login = [address.username, address.password].map(decodeURIComponent).join(':')
-  const headers: Record<string, string> =
-    login === ':' ? {} : { Authorization: `Basic ${Buffer.from(login).toString('base64')}` }
-  address.username = ''
-  address.password = ''
   try {
+    const login = [address.username, address.password].map(decodeURIComponent).join(':')
+    const headers: Record<string, string> =
+      login === ':' ? {} : { Authorization: `Basic ${Buffer.from(login).toString('base64')}` }
+    address.username = ''
+    address.password = ''
     const limits = { timeout: HEAD_TIMEOUT_SECONDS, max_body: 0, signal }
-    return (await ask(address, { method: 'HEAD', headers }, limits)).response.ok
+    return (await ask(address, { method: 'HEAD', headers: new Headers(headers) }, limits)).response.ok
   } catch {
     signal.throwIfAborted()
     return false

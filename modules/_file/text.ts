@@ -95,9 +95,9 @@ const ONLY_IN_PLACE = ['EACCES', 'EBUSY', 'ENOENT', 'EPERM', 'EROFS']
 interface NewFile {
   /** Mode if nothing is there yet. */
   readonly mode?: number | undefined
-  /** Owner and mode in any case. -1 is the owner of the file that is there. */
   /** Whether to wait until the content is on disk (default). */
   readonly durable?: boolean
+  /** Owner and mode in any case. -1 is the owner of the file that is there. */
   readonly exact?: { readonly uid: number; readonly gid: number; readonly mode: number } | undefined
 }
 

@@ -61,7 +61,7 @@ export const networkText = (net: Network): string =>
   `${textOf(net.version, firstOf(net))}/${net.prefixLength}`
 
 /** Whether an address is in a network. */
-const contains = (net: Network, { version, bits }: IpAddress): boolean =>
+export const contains = (net: Network, { version, bits }: IpAddress): boolean =>
   version === net.version && bits >= firstOf(net) && bits <= lastOf(net)
 
 /** Write an address in its shortest form. */

@@ -7,19 +7,22 @@ interface How {
   readonly runas?: string | undefined
   /** Whether a failure leaves the exit code of the job as it is. */
   readonly ignoreRetcode?: boolean
+  /** Variables of the environment. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Run a program without a shell, and return its exit code and output. A failure sets the exit code of the job. */
 export function run(
   words: readonly string[],
   { call }: Context,
-  { runas, ignoreRetcode = false }: How = {},
+  { runas, ignoreRetcode = false, env }: How = {},
 ): Promise<ProcessResult> {
   return call('cmd.run_all', {
     cmd: [...words],
     python_shell: false,
     ignore_retcode: ignoreRetcode,
     ...(runas !== undefined && { runas }),
+    ...(env !== undefined && { env }),
   })
 }
 

@@ -4,6 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect, isIPv6 } from 'node:net'
 import { CommandExecutionError } from 'salt-ts'
+import { linesOf } from './files.ts'
 
 /** A host name or address without characters that neither has. @throws CommandExecutionError for one that is an option */
 export function hostName(text: string): string {
@@ -14,7 +15,7 @@ export function hostName(text: string): string {
 
 export interface Endpoint {
   readonly host: string
-  /** A service's name is no port here. */
+  /** A number, or the name of a service. */
   readonly port: number | string
   readonly proto: string
   readonly family: string | undefined
@@ -31,14 +32,25 @@ export async function tryConnect(
   const version = family === 'ipv4' ? 4 : family === 'ipv6' ? 6 : 0
   const found = await lookup(hostName(host), { family: version }).catch(() => undefined)
   const isOtherFamily = version !== 0 && found?.family !== version
-  if (!found || isOtherFamily || !Number.isInteger(Number(port)))
+  const number = await portNumber(port, proto)
+  if (!found || isOtherFamily || number === undefined)
     return { result: false, comment: `Unable to resolve host ${host} on ${proto} port ${port}` }
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
   const attempt = proto === 'udp' ? askByUdp : openTcp
-  const result =
-    Number(port) < 65_536 && (await attempt(found.address, Number(port), limit).catch(() => false))
+  const result = number < 65_536 && (await attempt(found.address, number, limit).catch(() => false))
   const outcome = result ? 'Successfully connected' : 'Unable to connect'
   return { result, comment: `${outcome} to ${host} (${found.address}) on ${proto} port ${port}` }
+}
+
+/** Return the number of a port, for the name of a service that of /etc/services. */
+async function portNumber(port: number | string, proto: string): Promise<number | undefined> {
+  if (Number.isInteger(Number(port))) return Number(port)
+  for (const line of await linesOf('/etc/services')) {
+    const [name, place = '', ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/)
+    const [number, protocol] = place.split('/')
+    if (protocol === proto && [name, ...aliases].includes(String(port))) return Number(number)
+  }
+  return undefined
 }
 
 async function openTcp(address: string, port: number, signal: AbortSignal): Promise<boolean> {

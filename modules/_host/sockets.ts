@@ -34,7 +34,8 @@ export function readEstablished(table: string): Connection[] {
     })
 }
 
-function endpoint(text: string): { address: string; port: number } {
+/** Return an address and port that the kernel writes as hexadecimal digits. */
+export function endpoint(text: string): { address: string; port: number } {
   const [hex = '', port = ''] = text.split(':')
   return { address: addressOf(hex), port: Number.parseInt(port, 16) }
 }

@@ -1,6 +1,11 @@
-/** HTTP requests of the functions `http.*`, on minions and on masters. */
+/** HTTP requests, and their answers. */
+import { STATUS_CODES } from 'node:http'
 import { CommandExecutionError } from 'salt-ts'
-import { bodyOf, decoded, fileText, formatOf, keepText, readLimited } from './body.ts'
+import { pythonText } from '../_values/python.ts'
+import { textIn } from './body.ts'
+import { followed } from './redirects.ts'
+import { bytesOf, headersOfAnswer, type Request } from './send.ts'
+import { type Trust, tlsOf } from './tls.ts'
 
 export interface Limits {
   /** Seconds. */
@@ -9,67 +14,84 @@ export interface Limits {
   readonly signal: AbortSignal
 }
 
+export interface Response {
+  readonly status: number
+  readonly statusText: string
+  /** Whether the server did what was asked for. */
+  readonly ok: boolean
+  /** By their names as Salt writes them: `Content-Type`. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
 export interface Answer {
   readonly response: Response
+  readonly bytes: Buffer
+  /** The bytes, decoded as the headers say. */
   readonly text: string
 }
 
 /** No server answered, or the answer is too long. */
-export class NoAnswer extends CommandExecutionError {}
+export class NoAnswer extends CommandExecutionError {
+  /** Why, as Salt says it. */
+  readonly reason: string
+
+  constructor(message: string, reason = message) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/** How long is waited for a connection, as Salt does. */
+const CONNECT_TIMEOUT_MS = 20_000
 
 /** Send a request and read the answer. @throws NoAnswer if there is none, or if it is too long */
 export async function ask(
   address: URL,
-  request: RequestInit,
+  request: Request & { readonly trust?: Trust },
   { timeout, max_body, signal }: Limits,
 ): Promise<Answer> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
+  const late = AbortSignal.timeout(timeout * 1000)
+  const patience = { signal: AbortSignal.any([signal, late]), connectMs: CONNECT_TIMEOUT_MS }
   try {
-    const response = await followed(address, { ...request, signal: limit })
-    return { response, text: await readLimited(response, max_body) }
+    const { trust = { verify_ssl: true }, ...rest } = request
+    const tls = address.protocol === 'https:' ? await tlsOf(trust) : undefined
+    const answer = await followed(address, { ...rest, tls }, patience, trust)
+    const bytes = await bytesOf(answer, max_body)
+    patience.signal.throwIfAborted() // a body without a length just ends then
+    const headers = headersOfAnswer(answer)
+    const { statusCode: status = 0, statusMessage } = answer
+    const statusText = statusMessage || (STATUS_CODES[status] ?? 'Unknown')
+    const response = { status, statusText, ok: status >= 200 && status < 300, headers }
+    return { response, bytes, text: textIn(bytes, headers['Content-Type']) }
   } catch (error) {
     signal.throwIfAborted()
-    throw new NoAnswer(`${address.origin} did not answer: ${reasonOf(error, timeout)}`)
+    const message = late.aborted ? `no complete response within ${timeout} s` : messageOf(error)
+    throw new NoAnswer(`${address.origin} did not answer: ${message}`, saltReason(error))
   }
 }
 
-const MAX_REDIRECTS = 20
-const REDIRECTS = [301, 302, 303, 307, 308]
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message || String(error) : String(error)
 
-/**
- * Send a request and follow redirects. Another origin gets neither the headers nor the body of the caller, which may hold tokens: fetch
- * itself would leave out only `Authorization`.
- */
-async function followed(given: URL, first: RequestInit): Promise<Response> {
-  let [address, request] = [given, first]
-  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-    const response = await fetch(address, { ...request, redirect: 'manual' })
-    const place = REDIRECTS.includes(response.status) ? response.headers.get('location') : null
-    if (place === null) return response
-    const next = new URL(place, address)
-    if (!/^https?:$/.test(next.protocol)) throw new Error(`it redirects to ${next.protocol}`)
-    request = redirected(request, response.status, next.origin === address.origin)
-    address = next
-    await response.body?.cancel()
-  }
-  throw new Error(`it redirects more than ${MAX_REDIRECTS} times`)
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: '[Errno 111] Connection refused',
+  ENOTFOUND: '[Errno -2] Name or service not known',
+  EAI_AGAIN: '[Errno -3] Temporary failure in name resolution',
+  EHOSTUNREACH: '[Errno 113] No route to host',
+  ENETUNREACH: '[Errno 101] Network is unreachable',
+  ENOENT: '[Errno 2] No such file or directory',
 }
+/** Codes of certificates that nothing vouches for. */
+const UNTRUSTED = /CERT|UNABLE_TO_(GET|VERIFY)/
 
-function redirected(request: RequestInit, status: number, isSameOrigin: boolean): RequestInit {
-  const { method = 'GET', headers, body, ...rest } = request
-  const asks = status === 303 ? method !== 'HEAD' : status < 303 && method === 'POST'
-  if (!isSameOrigin) {
-    if (body && !asks) throw new Error('it redirects to another host, which does not get the data')
-    return { ...rest, method: asks ? 'GET' : method }
-  }
-  return { ...rest, headers, ...(asks ? { method: 'GET' } : { method, body }) } as RequestInit
-}
-
-/** Return the cause behind fetch's own message, which is only "fetch failed". */
-function reasonOf(error: unknown, timeout: number): string {
-  if (!(error instanceof Error)) return String(error)
-  if (error.name === 'TimeoutError') return `no complete response within ${timeout} s`
-  return error.cause instanceof Error ? error.cause.message || String(error.cause) : error.message
+/** Return why there is no answer as Salt says it, if it is one of the usual causes. */
+function saltReason(error: unknown): string | undefined {
+  const { code = '', message, errors } = error as NodeJS.ErrnoException & { errors?: unknown[] }
+  if (REASONS[code] !== undefined) return REASONS[code]
+  if (errors?.[0] !== undefined) return saltReason(errors[0])
+  return UNTRUSTED.test(code)
+    ? `[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: ${message}`
+    : undefined
 }
 
 /** Return the address of a request, with the parameters of its query. */
@@ -82,108 +104,6 @@ export function addressOf(url: string, params: Readonly<Record<string, unknown>>
       'The URL has a user or a password in it, which logs would show. Use username= and password= instead.',
     )
   const entries = typeof params === 'string' ? new URLSearchParams(params) : Object.entries(params ?? {})
-  for (const [name, value] of entries) address.searchParams.append(name, String(value))
+  for (const [name, value] of entries) address.searchParams.append(name, pythonText(value))
   return address
-}
-
-interface Credentials {
-  readonly header_dict: Readonly<Record<string, string>> | undefined
-  readonly header_list: readonly string[] | undefined
-  readonly username: string | undefined
-  readonly password: string | undefined
-  readonly agent: string | undefined
-}
-
-/** Return the headers of a request. One that is posted is a form unless the caller says what it is. */
-function headersOf(
-  { header_dict, header_list = [], username, password = '', agent }: Credentials,
-  method: string,
-): Headers {
-  const headers = new Headers(header_dict)
-  for (const line of header_list) {
-    const colon = line.indexOf(':')
-    if (colon > 0) headers.set(line.slice(0, colon).trim(), line.slice(colon + 1).trim())
-  }
-  if (agent !== undefined) headers.set('User-Agent', agent)
-  if (username !== undefined)
-    headers.set('Authorization', `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`)
-  if (method === 'POST' && !headers.has('Content-Type'))
-    headers.set('Content-Type', 'application/x-www-form-urlencoded')
-  return headers
-}
-
-/** Files of the host. */
-interface Files {
-  readonly data_file?: string | undefined
-  readonly header_file?: string | undefined
-  readonly text_out?: string | undefined
-  readonly decode_out?: string | undefined
-}
-
-export interface Query extends Credentials, Files {
-  readonly url: string
-  readonly method: string
-  readonly params: Readonly<Record<string, unknown>> | string | undefined
-  readonly data: unknown
-  readonly status: boolean
-  readonly headers: boolean
-  readonly text: boolean
-  readonly decode: boolean
-  readonly decode_type: string
-  readonly timeout: number
-  readonly max_body: number
-  /** Whether an answer that says an error is a failure. */
-  readonly raise_error: boolean
-  readonly verify_ssl: boolean
-}
-
-export interface QueryResult {
-  readonly body?: string | null
-  readonly text?: string
-  readonly dict?: unknown
-  readonly status?: number
-  readonly headers?: Record<string, string>
-  /** Why the request failed. */
-  readonly error?: string
-}
-
-/** Send a request, and return those parts of the answer that were asked for; of an error all that Salt shows. */
-export async function query(wanted: Query, signal: AbortSignal): Promise<QueryResult> {
-  const { method, timeout, max_body } = wanted
-  const address = addressOf(wanted.url, wanted.params)
-  if (address.protocol === 'https:' && !wanted.verify_ssl)
-    throw new CommandExecutionError(
-      'The certificate of a server is always checked; add its authority to the certificates of this host instead of verify_ssl=False.',
-    )
-  const { data_file, header_file } = wanted
-  const lines = header_file === undefined ? wanted.header_list : (await fileText(header_file)).split('\n')
-  const headers = headersOf({ ...wanted, header_list: lines }, method)
-  const data = data_file === undefined ? wanted.data : await fileText(data_file)
-  const request = { method, headers, ...bodyOf(data, headers.get('Content-Type') ?? undefined) }
-  const { response, text } = await ask(address, request, { timeout, max_body, signal })
-  if (!response.ok && wanted.raise_error) {
-    const error = `HTTP ${response.status}: ${response.statusText}`
-    return { status: response.status, error, body: text }
-  }
-  await keepText(wanted.text_out, text)
-  return {
-    body: text,
-    ...(wanted.status && { status: response.status }),
-    ...(wanted.headers && { headers: Object.fromEntries(response.headers) }),
-    ...(await textAndDict(wanted, response, text)),
-  }
-}
-
-async function textAndDict(wanted: Query, response: Response, text: string): Promise<QueryResult> {
-  const asText = wanted.text ? { text } : {}
-  if (!wanted.decode) return asText
-  const format = formatOf(wanted.decode_type, response.headers.get('content-type'))
-  if (!['json', 'xml', 'yaml', 'plain'].includes(format))
-    return {
-      error: "Invalid decode_type specified. Valid decode types are: ('json', 'xml', 'yaml', 'plain')",
-    }
-  if (wanted.decode_type === 'xml')
-    throw new CommandExecutionError('XML is not decoded; use decode_type=plain')
-  await keepText(wanted.decode_out, text)
-  return format === 'json' || format === 'yaml' ? { dict: await decoded(text, format), ...asText } : { text }
 }

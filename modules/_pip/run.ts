@@ -49,7 +49,7 @@ async function pipWords(
       const python = join(folder, 'bin', name)
       if (await isProgram(python)) return [python, '-c', RUN_PIP]
     }
-    throw new CommandNotFoundError(`Could not find a \`pip\` binary in virtualenv ${folder}`)
+    throw new CommandNotFoundError(`Could not find a pip binary in virtualenv ${folder}`)
   }
   if (binEnv !== undefined) {
     if (isAbsolute(binEnv) && (await isProgram(binEnv))) {

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { mapConcurrently } from '#internal'
 
 export type Downloaded = Record<string, Record<string, object>>
 
@@ -12,10 +13,9 @@ export async function listPackageFiles(
   const entries = await readdir(folder, { recursive: true }).catch(() => [])
   const paths = entries.filter((entry) => entry.endsWith(ending)).map((entry) => join(folder, entry))
   const downloaded: Downloaded = {}
-  for (const path of paths) {
-    const info = await infoOf(path)
+  const found = await mapConcurrently(paths, async (path) => ({ path, info: await infoOf(path) }), 4)
+  for (const { path, info } of found)
     if (info) downloaded[info.name] = { ...downloaded[info.name], [info.version]: await described(path) }
-  }
   return downloaded
 }
 

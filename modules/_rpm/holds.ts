@@ -11,7 +11,8 @@ export const HOLD_PATTERN = String.raw`[\w+]+(?:[.-][^-]+)*`
 /** List the holds of the versionlock plugin: names, or with `full` as the plugin shows them. */
 export async function listHolds(pattern: string, full: boolean, context: Context): Promise<string[]> {
   await checkPlugin(context)
-  const { stdout } = await readManager(['versionlock', 'list'], context)
+  // Otherwise dnf may print that it fetches lists, and the name of a repository could look like a hold.
+  const { stdout } = await readManager(['--quiet', 'versionlock', 'list'], context)
   const dnf = isDnf(await managerName())
   const expression = holdExpression(pattern, full || dnf ? 'with epoch' : 'name', dnf)
   return stdout.split('\n').flatMap((line) => {

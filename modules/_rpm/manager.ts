@@ -5,6 +5,7 @@ import { listed } from '../_pkg/names.ts'
 import { type Outcome, type ProgramOptions, runProgram } from '../_program/run.ts'
 import { inScope } from '../_systemd/scope.ts'
 import { nameWithArch } from './arch.ts'
+import { isRpmLocked } from './query.ts'
 
 const text = () => p.optional(p.string())
 const texts = () => p.optional(p.union(p.string(), p.array(p.string())))
@@ -61,10 +62,13 @@ export async function runManager(
 export const readManager = (args: readonly string[], context: Context): Promise<Outcome> =>
   runManager(args, context, { ignoreRetcode: true })
 
-const holdsLock = ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): boolean =>
-  /Existing lock|Failed to obtain the .*lock|holding the yum lock|can't create transaction lock/.test(
-    stdout + stderr,
-  )
+/** dnf ends with this code if another one holds one of its locks. */
+const LOCKED = 200
+
+const holdsLock = ({ retcode, stdout, stderr }: Outcome): boolean =>
+  retcode === LOCKED ||
+  /Existing lock|Failed to obtain the .*lock|already locked by|holding the yum lock/.test(stdout + stderr) ||
+  isRpmLocked(stdout + stderr)
 
 /** Return the options for the repositories. */
 export function repoArgs(given: RepoOptions): string[] {

@@ -12,6 +12,9 @@ export const rpm = (
   options: { readonly ignoreRetcode?: boolean } = {},
 ) => runProgram(['rpm', ...inRoot(root), ...words], context, { ...options, quiet: true })
 
+/** Whether rpm says that another program holds the lock of its database. */
+export const isRpmLocked = (said: string): boolean => said.includes("can't create transaction lock")
+
 /** List the files of packages, or of all. */
 export async function fileList(names: readonly string[], root: string | undefined, context: Context) {
   plainNames(names)

@@ -36,21 +36,34 @@ function centred(line: string, width: number): string {
   return ' '.repeat(before) + line + ' '.repeat(spaces - before)
 }
 
-/** Break a text into lines, between words and after hyphens within them; longer words are cut. */
+/** Break a text into lines as Python's `textwrap` does: between words and after hyphens; longer words fill the line and are cut. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = []
-  let line = ''
-  for (const piece of piecesOf(text, width)) {
-    if ((line + piece.trimEnd()).length > width) {
-      lines.push(line.trimEnd())
-      line = ''
+  const pieces = piecesOf(text)
+  while (pieces.length > 0) {
+    if (lines.length > 0 && pieces[0]?.trim() === '') pieces.shift()
+    let line = ''
+    while (pieces.length > 0 && line.length + (pieces[0] as string).length <= width) line += pieces.shift()
+    const [word = ''] = pieces
+    if (word.length > width) {
+      const end = cutOf(word, width - line.length)
+      line += word.slice(0, end)
+      pieces[0] = word.slice(end)
     }
-    line += line === '' && lines.length > 0 ? piece.trimStart() : piece
+    if (line.trim() !== '') lines.push(line.trimEnd())
   }
-  return line.trim() === '' ? lines : [...lines, line.trimEnd()]
+  return lines
 }
 
-function piecesOf(text: string, width: number): string[] {
-  const words = text.replaceAll(/\s/g, ' ').split(/(?<= )(?=[^ ])|(?<=[A-Za-z]{2}-)(?=[A-Za-z]{2})/)
-  return words.flatMap((word) => word.match(new RegExp(`.{1,${width}} *`, 'g')) ?? [])
+/** Where a word that is too long is cut: after its last hyphen that has room. */
+function cutOf(word: string, room: number): number {
+  const hyphen = word.lastIndexOf('-', room - 1)
+  return room > 0 && hyphen > 0 && /[^-]/.test(word.slice(0, hyphen)) ? hyphen + 1 : room
 }
+
+/** Words, parts of words that end with a hyphen, and the spaces between. */
+const piecesOf = (text: string): string[] =>
+  text
+    .replaceAll(/\s/g, ' ')
+    .split(/(?<= )(?=[^ ])|(?<=[^ ])(?= )|(?<=[A-Za-z]{2}-)(?=[A-Za-z]{2})/)
+    .filter((piece) => piece !== '')

@@ -3,6 +3,7 @@ import { fromMsgpack, msgpack } from '#internal'
 import { pythonRepr, pythonText } from '../_values/python.ts'
 import { entriesOf, isMapping } from '../_values/traverse.ts'
 import { fromIni, iniOf } from './ini.ts'
+import { fromToml, tomlOf } from './toml.ts'
 import { fromYaml, yamlOf } from './yaml.ts'
 
 type Options = Readonly<Record<string, unknown>>
@@ -23,18 +24,30 @@ const serializers = new Map<string, Serializer>([
   ['json', { serialize: jsonOf, deserialize: fromRecordJson }],
   ['yaml', { serialize: yamlOf, deserialize: fromYaml }],
   ['configparser', { serialize: iniOf, deserialize: fromIni }],
+  ['toml', { serialize: tomlOf, deserialize: fromToml }],
   ['python', { serialize: pythonRepr, deserialize: () => refuseToRead('python') }],
   ['keyvalue', { serialize: keyvalueOf, deserialize: fromKeyvalue }],
   ['msgpack', { serialize: msgpack, deserialize: (text) => fromMsgpack(Buffer.from(text, 'latin1')) }],
 ])
 
-/** Takes `indent` and `sort_keys`, as Python's `json.dumps`. */
-function jsonOf(value: unknown, { indent, sort_keys }: Options): string {
-  return jsonText(value, {
+/** Takes `indent`, `sort_keys`, `separators` and `ensure_ascii`, as Python's `json.dumps`. */
+function jsonOf(value: unknown, { indent, sort_keys, separators, ensure_ascii }: Options): string {
+  const text = jsonText(value, {
     ...(typeof indent === 'number' && { step: indent }),
     ...(sort_keys === true && { order: sortedEntries }),
+    ...(separators !== undefined && separators !== null && { separators: pairOf(separators) }),
   })
+  return ensure_ascii === true ? text.replaceAll(/[^\0-\x7f]/g, escaped) : text
 }
+
+/** Between members, and after keys. */
+function pairOf(separators: unknown): [string, string] {
+  const [member, key, ...more] = Array.isArray(separators) ? separators : []
+  if (typeof member === 'string' && typeof key === 'string' && more.length === 0) return [member, key]
+  throw new CommandExecutionError('separators must be a list of two texts, such as \'[",", ":"]\'.')
+}
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 const sortedEntries = (map: unknown): [string, unknown][] =>
   isMapping(map) ? entriesOf(map).sort(([a], [b]) => (a < b ? -1 : 1)) : []

@@ -3,15 +3,31 @@ import { YamlWriter } from '../../plugins/outputters/_yaml-writer.ts'
 
 const STEP = 2
 
-/** Write YAML as PyYAML does: sorted, in ASCII, with lists and maps without further ones inside in brackets. */
-export function yamlOf(value: unknown, { default_flow_style }: Readonly<Record<string, unknown>>): string {
+/**
+ * Write YAML as PyYAML does: in ASCII unless `allow_unicode` is true, sorted unless `sort_keys` is false, with lists and maps
+ * without further ones inside in brackets.
+ */
+export function yamlOf(value: unknown, options: Readonly<Record<string, unknown>>): string {
+  const { default_flow_style, indent, sort_keys, allow_unicode } = options
   const inline = default_flow_style === true ? 'all' : default_flow_style === false ? 'none' : 'innermost'
-  return new YamlWriter(STEP, inline, true).document(value)
+  const step = typeof indent === 'number' && indent > 1 && indent < 10 ? indent : STEP
+  return new YamlWriter(step, inline, {
+    ascii: allow_unicode !== true,
+    sorted: sort_keys !== false,
+  }).document(value)
 }
+
+/** Levels of lists and maps, more than a return can have. Much deeper ones end the process, since the parser recurses. */
+const MAX_DEPTH = 200
 
 /** Read YAML 1.1 as PyYAML does, but dates as text. */
 export async function fromYaml(text: string): Promise<unknown> {
-  const { parseDocument } = await import('yaml')
+  const { Lexer, Parser, parseDocument } = await import('yaml')
+  const parser = new Parser() // the first stage, which does not recurse
+  for (const lexeme of new Lexer().lex(text)) {
+    Array.from(parser.next(lexeme))
+    if (parser.stack.length > MAX_DEPTH) throw new Error(`it is nested more than ${MAX_DEPTH} levels deep`)
+  }
   const document = parseDocument(text, {
     version: '1.1',
     customTags: pythonTags,

@@ -139,7 +139,8 @@ export async function replaceEntries(
   const kept = text.split('\n').filter((_, at) => !old.has(at + 1))
   if (kept.at(-1) === '') kept.pop()
   const fresh = entries.map(({ hostname, enc, key }) => `${hostname} ${enc} ${key}`)
-  await writeOwned(file.path, `${[...kept, ...fresh].join('\n')}\n`, file.user)
+  const lines = [...kept, ...fresh].map((line) => `${line}\n`)
+  await writeOwned(file.path, lines.join(''), file.user)
   return [...old]
 }
 

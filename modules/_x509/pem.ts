@@ -38,15 +38,22 @@ async function textOrFile(given: string): Promise<string> {
   return isPath ? String(await readRegular(given, MOST_BYTES)) : given
 }
 
-/** Return the first PEM entry of a text or a file, with lines of 64 characters. */
-export async function pemEntry(given: string, type?: string): Promise<string> {
-  const text = withLines((await textOrFile(given)).replaceAll('\\n', '\n'))
+/** Say that a text or a file has no entry. Only a path that leads to no file is shown: texts may be secret. */
+function problemOf(given: string, text: string, called: string | undefined): string {
+  const what = called ? `PEM does not contain a single entry of type ${called}` : 'PEM text not valid'
+  return text === given && /^\/[^\n]*$/.test(given) ? `${what}:\n${given}` : `${what}.`
+}
+
+/**
+ * Return the first PEM entry of a text or a file, with lines of 64 characters. `called` is the type that is named if there
+ * is none.
+ */
+export async function pemEntry(given: string, type?: string, called = type): Promise<string> {
+  const found = await textOrFile(given)
+  const text = withLines(found.replaceAll('\\n', '\n'))
   let wanted: Entry | undefined
   for (const entry of entriesIn(text)) if (!type || entry.kind === type) wanted ??= entry
-  if (wanted === undefined)
-    throw new SaltInvocationError(
-      type ? `PEM does not contain a single entry of type ${type}.` : 'PEM text not valid.',
-    )
+  if (wanted === undefined) throw new SaltInvocationError(problemOf(given, found, called))
   const { kind, headers, body } = wanted
   const encryption = headers.map((line) => `${line}\n`)
   if (encryption.length > 0) encryption.push('\n')

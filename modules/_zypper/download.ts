@@ -1,7 +1,7 @@
 import { CommandExecutionError, type Context } from 'salt-ts'
 import { plainNames } from '../_pkg/names.ts'
+import { childOf } from '../_values/xml.ts'
 import { zypperElements } from './run.ts'
-import { childOf } from './xml.ts'
 
 export interface DownloadedFile {
   readonly 'repository-name': string

@@ -4,9 +4,9 @@ import { basename, join } from 'node:path'
 import type { Context } from 'salt-ts'
 import { fullVersion, type InstalledByName, readInstalled, withAttributes } from '../_rpm/installed.ts'
 import { rpm } from '../_rpm/query.ts'
+import { childOf, type Element } from '../_values/xml.ts'
 import { type Details, infosOf } from './available.ts'
 import { zypperElements } from './run.ts'
-import { childOf, type Element } from './xml.ts'
 
 type Root = string | undefined
 

@@ -1,8 +1,9 @@
 import { CommandExecutionError, type Context } from 'salt-ts'
 import { waitingForLock } from '../_pkg/lock.ts'
 import { type Outcome, runProgram } from '../_program/run.ts'
+import { isRpmLocked } from '../_rpm/query.ts'
 import { inScope } from '../_systemd/scope.ts'
-import { type Element, elementsOf } from './xml.ts'
+import { type Element, elementsOf } from '../_values/xml.ts'
 
 /** What zypper has done with these exit codes: nothing special, patches, security patches, a reboot or a restart of zypper is needed. */
 const SUCCESS: readonly number[] = [0, 100, 101, 102, 103]
@@ -47,13 +48,17 @@ export async function zypper(
   const env: Record<string, string> = reading && !refreshing ? { ZYPP_READONLY_HACK: '1' } : {}
   const started = scoped ? await inScope(words, context, 'salt-ts: packages') : words
   const run = () => runProgram(started, context, { env, ignoreRetcode: true, quiet: true })
-  const outcome = await waitingForLock(run, ({ retcode }) => retcode === LOCKED, context)
+  const outcome = await waitingForLock(run, isLocked, context)
   const warning = WARNINGS[outcome.retcode]
   if (warning !== undefined) context.log.warn(warning)
   if (warning === undefined && !hasSucceeded(outcome) && !tolerant)
     throw new CommandExecutionError(`Zypper command failure: ${reasonOf(outcome, xml ?? false)}`)
   return outcome
 }
+
+// rpm has a lock of its own, which other programs than zypper hold, too.
+const isLocked = (outcome: Outcome): boolean =>
+  outcome.retcode === LOCKED || (!hasSucceeded(outcome) && isRpmLocked(outcome.stdout + outcome.stderr))
 
 export const hasSucceeded = ({ retcode }: Outcome): boolean => SUCCESS.includes(retcode)
 

@@ -41,6 +41,7 @@ export class YamlWriter {
   readonly #step: number
   readonly #inline: Inline
   readonly #ascii: boolean
+  readonly #sorted: boolean
   #output = ''
   #column = 0
   /** Whether the last character is white space. */
@@ -49,8 +50,9 @@ export class YamlWriter {
   #indention = true
   #flowLevel = 0
 
-  /** With `ascii` all other characters are escaped. */
-  constructor(step: number, inline: Inline, ascii = false) {
+  /** With `ascii` all other characters are escaped. With `sorted` maps are in the order of their keys, else in their own. */
+  constructor(step: number, inline: Inline, { ascii = false, sorted = true } = {}) {
+    this.#sorted = sorted
     this.#step = step
     this.#inline = inline
     this.#ascii = ascii
@@ -85,7 +87,7 @@ export class YamlWriter {
   }
 
   #map(map: unknown, place: Place): void {
-    const entries = sortedEntriesOf(map)
+    const entries = this.#sorted ? sortedEntriesOf(map) : entriesOf(map)
     if (this.#flow(entries.flat())) {
       this.#inFlow('{', entries, '}', place, (entry, inner) => this.#entry(entry, inner))
       return

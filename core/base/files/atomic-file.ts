@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, link, open, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 interface FileOptions {
@@ -21,11 +21,15 @@ export async function writeFileAtomic(
   await syncDirectory(dirname(path))
 }
 
-/** Replace a file as {@link writeFileAtomic} does, and keep its permission bits; a new file gets 0644 less the umask. */
-export async function replaceFile(path: string, data: string | Uint8Array): Promise<void> {
+/** Replace a file as {@link writeFileAtomic} does, and keep its permission bits; a new file gets 0644 less the umask, or another mode. */
+export async function replaceFile(
+  path: string,
+  data: string | Uint8Array,
+  modeOfNew = 0o644 & ~process.umask(),
+): Promise<void> {
   const mode = await stat(path).then(
     (found) => found.mode & 0o777,
-    () => 0o644 & ~process.umask(),
+    () => modeOfNew,
   )
   await writeFileAtomic(path, data, { mode })
 }
@@ -42,7 +46,7 @@ export async function createFileExclusive(
   try {
     await withTemporary(path, data, options, async (temporary) => {
       await link(temporary, path)
-      await rm(temporary)
+      await unlink(temporary)
     })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false

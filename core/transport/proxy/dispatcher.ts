@@ -3,6 +3,13 @@ import type { IncomingRequest } from '../contract.ts'
 
 /** Maximum number of requests that one worker handles at once. More would not be faster, and all are repeated if the worker is lost. */
 const MAX_PER_WORKER = 256
+/** Requests above this size, mostly returns, are limited in bytes, too. */
+const LARGE_BYTES = 16 * 1024
+/**
+ * Maximum size of the large requests that one worker handles at once, if they are more than one. The others wait here, where each is
+ * in memory once: a worker has several copies, and what it frees late stays with its process.
+ */
+const MAX_LARGE_PER_WORKER = 2 ** 20
 /**
  * A silent worker may use this many times as much processor time as it may be idle, plus time for the bytes of its requests: a
  * large return takes seconds.
@@ -30,6 +37,8 @@ class Worker {
   readonly name: string
   readonly instance: string
   readonly held = new Set<Pending>()
+  /** Size of the large requests it has. */
+  #large = 0
   lastSeen = 0
   /** Its silence since it was last seen. */
   silence: Silence | undefined
@@ -52,6 +61,28 @@ class Worker {
   get outstanding(): number {
     return this.held.size
   }
+
+  /** A suspect, of which it has one at a time, has room beside any large ones: it would wait for as long as new ones come. */
+  hasRoomFor(pending: Pending): boolean {
+    const large = pending.workersLost > 0 ? 0 : largeBytes(pending)
+    const isTooLarge = large > 0 && this.#large > 0 && this.#large + large > MAX_LARGE_PER_WORKER
+    return this.held.size < MAX_PER_WORKER && !isTooLarge
+  }
+
+  take(pending: Pending): void {
+    this.held.add(pending)
+    this.#large += largeBytes(pending)
+  }
+
+  release(pending: Pending): void {
+    if (this.held.delete(pending)) this.#large -= largeBytes(pending)
+    if (this.suspect === pending) this.suspect = undefined
+  }
+}
+
+/** Return the size of a request if it is large, otherwise 0. */
+function largeBytes({ request: { payload } }: Pending): number {
+  return payload.length > LARGE_BYTES ? payload.length : 0
 }
 
 /** Rank of a worker: the one with the lowest receives the next request; one with a suspect comes last. */
@@ -83,7 +114,8 @@ export class Dispatcher {
   /** Number of pending requests by client. */
   readonly #clients = new Map<string, number>()
   #suspects: Pending[] = []
-  #fresh: Pending[] = []
+  #large: Pending[] = []
+  #small: Pending[] = []
   #bytes = 0
   #nextId = 1
   #lastCheck: number
@@ -129,9 +161,10 @@ export class Dispatcher {
     this.#pending.set(pending.id, pending)
     this.#clients.set(client, ofClient + 1)
     this.#bytes += payload.length
-    const worker = this.#fresh.length === 0 ? this.#chooseWorker(pending) : undefined
+    const queue = largeBytes(pending) > 0 ? this.#large : this.#small
+    const worker = queue.length === 0 ? this.#chooseWorker(pending) : undefined
     if (worker) this.#give(pending, worker)
-    else this.#fresh.push(pending)
+    else queue.push(pending)
   }
 
   /** Forward a worker's answer. The first answer counts, even that of a worker that was considered stuck. */
@@ -204,7 +237,8 @@ export class Dispatcher {
 
   #dispatch(): void {
     this.#suspects = this.#giveWhilePossible(this.#suspects)
-    this.#fresh = this.#giveWhilePossible(this.#fresh)
+    this.#large = this.#giveWhilePossible(this.#large)
+    this.#small = this.#giveWhilePossible(this.#small)
   }
 
   /** Assign requests until no worker is free, and return the remaining ones. */
@@ -221,11 +255,11 @@ export class Dispatcher {
     return taken === 0 ? queue : queue.slice(taken)
   }
 
-  #chooseWorker({ workersLost }: Pending): Worker | undefined {
+  #chooseWorker(pending: Pending): Worker | undefined {
     let best: Worker | undefined
     for (const worker of this.#workers.values()) {
-      if (worker.retired || worker.held.size >= MAX_PER_WORKER) continue
-      if (workersLost > 0 && worker.suspect) continue
+      if (worker.retired || !worker.hasRoomFor(pending)) continue
+      if (pending.workersLost > 0 && worker.suspect) continue
       if (!best || load(worker) < load(best)) best = worker
     }
     return best
@@ -234,20 +268,19 @@ export class Dispatcher {
   #give(pending: Pending, worker: Worker): void {
     if (worker.outstanding === 0) worker.seen(this.#settings.now()) // an idle worker is not probed
     pending.worker = worker
-    worker.held.add(pending)
+    worker.take(pending)
     if (pending.workersLost > 0) worker.suspect = pending
     this.#settings.toWorker(worker.name, pending.id, pending.request.payload)
   }
 
   #takeBack(worker: Worker): void {
-    for (const pending of worker.held) {
+    for (const pending of [...worker.held]) {
+      worker.release(pending)
       pending.worker = undefined
       pending.workersLost++
       if (pending.workersLost < MAX_WORKERS_LOST) this.#suspects.push(pending)
       else this.#refuse(pending)
     }
-    worker.held.clear()
-    worker.suspect = undefined
     this.#dispatch()
   }
 
@@ -264,8 +297,6 @@ export class Dispatcher {
     const left = (this.#clients.get(client) ?? 1) - 1
     if (left > 0) this.#clients.set(client, left)
     else this.#clients.delete(client)
-    const { worker } = pending
-    worker?.held.delete(pending)
-    if (worker?.suspect === pending) worker.suspect = undefined
+    pending.worker?.release(pending)
   }
 }

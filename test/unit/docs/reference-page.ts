@@ -1,6 +1,6 @@
 /** docs/author-reference.md: every public name of `salt-ts`, from its declaration. */
 import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
+import ts from '@typescript/typescript6'
 import { cellText, markdownTable } from '../../harness/markdown.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))

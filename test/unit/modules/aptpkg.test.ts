@@ -63,6 +63,28 @@ const ask = (fn: AnyFn, given: object = {}, inside = context()) =>
 /** Shell that makes dpkg's database what it is after an installation. */
 const sets = (...entries: string[]) => `cat > ${status} <<'END'\n${entries.join('\n')}\nEND`
 
+test(
+  'lists the package files that were downloaded, by name and version',
+  needs(program('dpkg-deb')),
+  async () => {
+    const cache = join(folder, 'var', 'cache', 'apt')
+    await mkdir(cache, { recursive: true })
+    for (const name of ['a', 'b']) {
+      const source = join(folder, name)
+      await mkdir(join(source, 'DEBIAN'), { recursive: true, mode: 0o755 })
+      const control = entry(name, '1.0').replace(/^Status.*\n/m, '')
+      await writeFile(join(source, 'DEBIAN', 'control'), control)
+      execFileSync('dpkg-deb', ['--root-owner-group', '-b', source, join(cache, `${name}.deb`)], {
+        stdio: 'ignore',
+      })
+    }
+    expect(await ask(pkg.list_downloaded, { root: folder })).toMatchObject({
+      a: { '1.0': { path: join(cache, 'a.deb') } },
+      b: { '1.0': { path: join(cache, 'b.deb') } },
+    })
+  },
+)
+
 describe('Reading the database of dpkg', () => {
   test('lists installed and removed packages, foreign ones with their architecture', async () => {
     expect(await ask(pkg.list_pkgs)).toEqual({ shop: '1.0', tool: '2:3.1-1', 'old:i386': '1' })
@@ -192,8 +214,13 @@ describe('Repositories', () => {
     await ask(pkg.mod_repo, { repo: line, file: 'shop.list', refresh: false })
     const file = join(folder, 'parts', 'shop.list')
     expect(await readFile(file, 'utf8')).toBe(`${line}\n`)
-    await ask(pkg.mod_repo, { repo: line, comps: 'main', disabled: true, refresh: false })
-    expect(await readFile(file, 'utf8')).toBe('# deb [arch=amd64] https://deb.example.com/ stable main\n')
+    const changes = { comps: 'main', comments: 'note', disabled: true }
+    expect(await ask(pkg.mod_repo, { repo: line, ...changes, refresh: false })).toMatchObject({
+      [line]: { line: `${line}\n`, comps: ['main'], disabled: true },
+    })
+    expect(await readFile(file, 'utf8')).toBe(
+      '# deb [arch=amd64] https://deb.example.com/ stable main #note\n',
+    )
     expect(await ask(pkg.get_repo, { repo: 'deb https://deb.example.com stable main' })).toMatchObject({
       file,
       disabled: true,
@@ -274,7 +301,11 @@ describe('Repositories', () => {
   })
 
   test('need a whole definition, and a file for their key', async () => {
-    await expect(ask(pkg.get_repo, { repo: 'nonsense' })).rejects.toThrow('Name nonsense is not valid')
+    expect(await ask(pkg.get_repo, { repo: 'nonsense' })).toEqual({})
+    await expect(ask(pkg.del_repo, { repo: 'nonsense' })).rejects.toThrow(
+      "Repo nonsense doesn't exist in the sources.list(s)",
+    )
+    await expect(ask(pkg.mod_repo, { repo: 'nonsense' })).rejects.toThrow('Name nonsense is not valid')
     await expect(ask(pkg.mod_repo, { repo: line, key_text: 'x' })).rejects.toThrow("missing 'signedby'")
   })
 })

@@ -198,7 +198,12 @@ describe('zip', needs(ZIP), () => {
     expect(await ask(archive.is_encrypted, { name: at('t.zip') })).toBe(false)
     await expect(ask(archive.is_encrypted, { name: at('src/a.txt') })).rejects.toThrow('is not a ZIP file')
     const given = { zip_file: at('e.zip'), dest: at('out') }
-    await expect(ask(archive.unzip, given)).rejects.toThrow('Exception encountered unpacking zipfile')
+    await expect(ask(archive.unzip, given)).rejects.toThrow(
+      /^Exception encountered unpacking zipfile: File '.*' is encrypted, password required for extraction$/,
+    )
+    await expect(ask(archive.unzip, { ...given, password: 'no' })).rejects.toThrow(
+      /^Exception encountered unpacking zipfile: Bad password for file '.*'$/,
+    )
     expect(await ask(archive.unzip, { ...given, password: 'pw' })).toContain('src/a.txt')
     expect(await readFile(at('out/src/a.txt'), 'utf8')).toBe('one\n')
   })

@@ -99,6 +99,7 @@ describe('at (recorded)', () => {
       jobs: [],
       note: 'No match jobs or time format error',
     })
-    expect(await ask(at.jobcheck)).toEqual({ error: 'You have given a condition' })
+    expect(await ask(at.jobcheck)).toEqual({ jobs: [nightly, other] })
+    expect(await ask(at.jobcheck, { kwargs: { nosuch: 'condition' } })).toEqual({ jobs: [nightly, other] })
   })
 })

@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises'
-import { availableParallelism, homedir } from 'node:os'
+import { availableParallelism, homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
@@ -377,10 +377,31 @@ describe('Time', () => {
     expect(await call(cmd.run, { cmd: command, bg: true, timeout: 0.1 })).toBe('')
     await eventually(async () => expect(await readFile(`${folder}/background`, 'utf8')).toMatch(/^\d+\n$/))
     process.kill(Number(await readFile(`${folder}/background`, 'utf8')), 'SIGKILL')
+    expect(await call(cmd.run_all, { cmd: 'true', bg: true })).toMatchObject({ stdout: '', retcode: null })
+    expect(await call(cmd.retcode, { cmd: 'true', bg: true })).toBeNull()
     const { pid } = (await call(cmd.run_bg, { cmd: 'sleep 60' })) as { pid: number }
     expect(isAlive(pid)).toBe(true)
     process.kill(-pid, 'SIGKILL')
   })
+})
+
+test('script starts a copy of a script in the background, and removes it in the end', async () => {
+  const [source, said] = [join(folder, 'script.sh'), join(folder, 'said')]
+  await writeFile(source, `#!/bin/sh\necho $0 $1 > ${said}.new; mv ${said}.new ${said}\n`)
+  expect(await call(cmd.script, { source, args: 'x', bg: true })).toMatchObject({ retcode: null, stdout: '' })
+  await eventually(async () => expect(await readFile(said, 'utf8')).toMatch(/ x\n$/))
+  const [copy = ''] = (await readFile(said, 'utf8')).split(' ')
+  await eventually(async () => expect(stat(copy)).rejects.toThrow('ENOENT'))
+})
+
+test('the pid of a script in the background ends it, and its copy goes, too', async () => {
+  const [source, facts] = [join(folder, 'endless.sh'), join(folder, 'facts')]
+  await writeFile(source, `#!/bin/sh\necho "$$ $0" > ${facts}.new; mv ${facts}.new ${facts}; exec sleep 60\n`)
+  const { pid } = (await call(cmd.script, { source, bg: true })) as { pid: number }
+  await eventually(() => expect(existsSync(facts)).toBe(true))
+  const [own = '', copy = ''] = (await readFile(facts, 'utf8')).trim().split(' ')
+  process.kill(pid)
+  await eventually(() => expect([existsSync(copy), isAlive(Number(own))]).toEqual([false, false]))
 })
 
 describe('runas', needs(ROOT), () => {
@@ -487,6 +508,18 @@ describe('The relatives of cmd.run', () => {
     const outcome = await call(cmd.script, { source, args: 'x', shell: '/bin/bash' })
     expect(outcome).toMatchObject({ retcode: 0, stdout: expect.stringMatching(/^b x \/.*\/salt-cmd-/) })
   })
+
+  test.each([false, true])(
+    'what is permitted is the script, not the shell that runs it (bg: %s)',
+    async (bg) => {
+      const source = join(folder, 'plain')
+      await writeFile(source, 'true\n')
+      const job = { jid: '1', fun: 'cmd.script', arg: [], tgt: '*', tgt_type: 'glob', ret: '' }
+      const opts = { cmd_whitelist_glob: [`${tmpdir()}/salt-cmd-*`] }
+      const outcome = await call(cmd.script, { source, bg }, fakeContext({ opts, job }))
+      expect(outcome).toMatchObject({ pid: expect.any(Number) })
+    },
+  )
 
   test.each(['salt://a.sh', 'http://h/a.sh', 'https://h/a.sh'])(
     'script fetches %s into the cache and runs it from there',

@@ -49,6 +49,12 @@ test('config.option does not split keys, and takes globs', async () => {
   expect(await ask(config.option, { value: 'zz*', wildcard: true })).toEqual({})
 })
 
+test('config.get and config.option know the defaults of what modules look up', async () => {
+  expect(await ask(config.option, { value: 'mongo.pass*', wildcard: true })).toEqual({ 'mongo.password': '' })
+  expect(await ask(config.option, { value: 'solr.cores' })).toEqual([])
+  expect(await ask(config.get, { key: 'virt:images' })).toBe('/srv/salt-images')
+})
+
 test('config.merge joins maps and lists; a text counts alone', async () => {
   expect(await ask(config.merge, { value: 'deep' })).toEqual({ x: 1, z: 3, list: [1] })
   expect(await ask(config.merge, { value: 'a' })).toBe('opts')

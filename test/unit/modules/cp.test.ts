@@ -1,4 +1,15 @@
-import { chown, lchown, link, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  chown,
+  lchown,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -98,6 +109,10 @@ describe('from the file server', () => {
     const dest = join(folder, 'copy')
     expect(await run(cp.get_template, { path: 'salt://dir/a', dest })).toBe(dest)
     expect(await readFile(dest, 'utf8')).toBe('a')
+    expect((await stat(dest)).mode & 0o777).toBe(0o600)
+    await chmod(dest, 0o640)
+    expect(await run(cp.get_template, { path: 'salt://dir/a', dest })).toBe(dest)
+    expect((await stat(dest)).mode & 0o777).toBe(0o640)
     expect(await run(cp.get_template, { path: 'salt://nothing', dest })).toBe('')
     expect(await run(cp.get_template, { path: 'salt://dir/a', dest: join(dest, 'x', 'y') })).toBe('')
     await roots.write('salt/marks', 'id={{ grains.id }}')
@@ -109,6 +124,8 @@ describe('from the file server', () => {
     const dest = join(folder, 'all')
     const places = ['dir/a', 'dir/empty', 'dir/sub/b'].map((path) => join(dest, path))
     expect(await run(cp.get_dir, { path: 'salt://dir/', dest })).toEqual(places)
+    const slashed = places.map((place) => place.replace('/all/', '/all//'))
+    expect(await run(cp.get_dir, { path: 'salt://dir/', dest: `${dest}/` })).toEqual(slashed)
     expect((await readdir(dest, { recursive: true })).sort()).toEqual([
       ...['dir', 'dir/a', 'dir/empty', 'dir/sub', 'dir/sub/b'],
     ])
@@ -346,6 +363,10 @@ test('recv and recv_chunked write what salt-cp sends', async () => {
   expect(await run(cp.recv, { files: { '/from/a': 'A' }, dest: join(folder, 'no', 'x') })).toBe(
     'Destination unavailable',
   )
+  expect(await run(cp.recv, { files: { '/from/a': 'A' }, dest: join(folder, 'no/') })).toBe(
+    'Destination unavailable',
+  )
+  expect(await run(cp.recv, { files: { '/from/a': 'A' }, dest: 'name' })).toBe('Destination unavailable')
   const dest = join(folder, 'deep', 'file')
   const chunk = (text: string) => Buffer.from(text).toString('base64')
   expect(await run(cp.recv_chunked, { dest, chunk: chunk('one '), compressed: false, mode: 0o640 })).toBe(

@@ -203,6 +203,12 @@ describe('cron.set_job', () => {
     expect(await tabText()).toBe('5 4 * * * backup\n')
   })
 
+  test('returns what crontab says of a user that does not exist', async () => {
+    await stubProgram(folder, 'crontab', 'echo "crontab: user nosuch unknown" >&2; exit 1')
+    expect(await mine(cron.set_job, weekly)).toBe('crontab: user nosuch unknown')
+    expect(await mine(cron.rm_job, { cmd: weekly.cmd })).toBe('absent')
+  })
+
   test.each(['cmd', 'minute', 'identifier'])('refuses a line break in %s', async (name) => {
     await expect(mine(cron.set_job, { ...weekly, [name]: 'x\n* * * * * evil' })).rejects.toThrow(
       SaltInvocationError,

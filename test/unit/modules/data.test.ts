@@ -15,7 +15,11 @@ beforeEach(async () => {
 afterEach(() => removeFolder(folder))
 
 const run = (fn: AnyFn, given: Record<string, unknown> = {}) => {
-  const minion = { readData: async () => store.read(), changeData: store.change.bind(store) }
+  const minion = {
+    readData: async () => store.read(),
+    dataKeys: async () => store.keys(),
+    changeData: store.change.bind(store),
+  }
   return call(fn, given, fakeContext({ minion: minion as never }))
 }
 
@@ -52,6 +56,32 @@ test('values are kept, found, changed and forgotten', async () => {
   await expect(run(data.dump, { new_data: 'x' })).rejects.toThrow('must be a map')
   expect(await run(data.clear)).toBe(true)
   expect(store.read()).toEqual({})
+})
+
+test('names that are numbers stay numbers, in the order in which they came', async () => {
+  await run(data.dump, { new_data: { b: 1, 3: 'c' } })
+  for (const [key, value] of [
+    [10, 'x'],
+    ['a', 'y'],
+    [2, 'z'],
+    ['10', 'w'],
+  ])
+    await run(data.update, { key, value })
+  expect(await run(data.keys)).toEqual(['3', 'b', 10, 'a', 2])
+  expect(await run(data.values)).toEqual(['c', 1, 'w', 'y', 'z'])
+  expect(await run(data.has_key, { key: 2 })).toBe(true)
+  expect(await run(data.get, { key: 2 })).toBe('z')
+  expect(await run(data.cas, { key: 2, value: 'v', old_value: 'z' })).toBe(true)
+  expect(await run(data.pop, { key: '2' })).toBe('v')
+  expect(await run(data.keys)).toEqual(['3', 'b', 10, 'a'])
+  expect(await run(data.items)).toEqual({ 3: 'c', b: 1, 10: 'w', a: 'y' })
+})
+
+test('values whose names are numbers, as Python Salt keeps them, are read', async () => {
+  await writeFile(join(folder, 'datastore'), Buffer.from([0x82, 0xa1, 0x61, 0x01, 0x0a, 0x02])) // {a: 1, 10: 2}
+  expect(await run(data.keys)).toEqual(['a', 10])
+  expect(await run(data.items)).toEqual({ a: 1, 10: 2 })
+  expect(await run(data.get, { key: ['10', 'a'] })).toEqual([2, 1])
 })
 
 test('of several that compare and set at once, one succeeds', async () => {

@@ -1,8 +1,10 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readDf, readInodes } from '../../../modules/_host/disk-free.ts'
 import { averageReports } from '../../../modules/_host/iostat.ts'
 import { readModules } from '../../../modules/_host/loaded-modules.ts'
-import { readLocale } from '../../../modules/_host/system-locale.ts'
+import { readLocale, setLocaleInFile } from '../../../modules/_host/system-locale.ts'
 import * as disk from '../../../modules/disk.ts'
 import * as environ from '../../../modules/environ.ts'
 import * as kmod from '../../../modules/kmod.ts'
@@ -106,6 +108,18 @@ describe('locale', () => {
     expect(await ask(locale.list_avail)).toEqual(['C', 'en_US.utf8'])
     expect(await ask(locale.avail, { locale: 'en_us.UTF-8 UTF-8' })).toBe(true)
     expect(await ask(locale.avail, { locale: 'de_DE' })).toBe(false)
+  })
+
+  test('set_locale writes the file of the system where systemd does not run', async () => {
+    const file = join(folder, 'locale')
+    await writeFile(file, '# ours\nLANG=C\n')
+    const context = hostContext()
+    await stubPrograms(folder, { 'update-locale': 'exit 0' })
+    await setLocaleInFile('de_DE.UTF-8', context, file)
+    expect(await readFile(file, 'utf8')).toBe('# ours\nLANG="de_DE.UTF-8"\n')
+    await writeFile(file, '# ours')
+    await setLocaleInFile('POSIX', context, file)
+    expect(await readFile(file, 'utf8')).toBe('# ours\nLANG="POSIX"\n')
   })
 
   test('the settings of localectl are read (recorded)', () => {

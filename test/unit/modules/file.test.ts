@@ -288,6 +288,12 @@ describe('Editing', () => {
     await expect(ask(file.append, { path: '/none/such', lines: ['x'] })).rejects.toThrow('[Errno 2]')
   })
 
+  test('lines that are no text are written as Python writes them', async () => {
+    const lines = [['section'], { a: 1 }, true, null, 1.5]
+    await ask(file.write, { path, lines })
+    expect(await content()).toBe("['section']\n{'a': 1}\nTrue\nNone\n1.5\n")
+  })
+
   test('contains, read, seek and truncate', async () => {
     expect(await ask(file.contains, { path, text: 'port' })).toBe(true)
     expect(await ask(file.contains_regex, { path, regex: '^off', lchar: '#' })).toBe(true)
@@ -441,6 +447,19 @@ describe('Permissions', () => {
     expect(await modeOf('a')).toBe(0o600)
   })
 
+  test('check_perms leaves out a list of comments, and answers with a list', async () => {
+    const ret = { name: 'x', changes: {}, comment: ['before'], result: true }
+    const user = 'no-such-user'
+    expect(await ask(file.check_perms, { name: path, ...given, ret })).toMatchObject([{ comment: [] }, {}])
+    expect(await ask(file.check_perms, { name: path, ...given, ret, user })).toMatchObject([
+      { comment: ['User does not exist\n', `Failed to change user to ${user}`], result: false },
+      {},
+    ])
+    expect(
+      await ask(file.check_perms, { name: path, ...given, ret: { ...ret, comment: 'a' } }),
+    ).toMatchObject([{ comment: 'a' }, {}])
+  })
+
   test('check_perms with test=True changes nothing', async () => {
     const [result] = (await ask(file.check_perms, { name: path, ...given }, { opts: { test: true } })) as [
       object,
@@ -561,13 +580,29 @@ describe('Programs', () => {
     expect(await ask(file.check_file_meta, meta)).toEqual({ selinux: { type: 'tmp_t' } })
   })
 
-  test('templates are refused with a sentence', async () => {
-    const given = { contents: 'x', template: 'jinja', context: {}, defaults: {}, saltenv: 'base' }
+  test('templates are refused with a sentence, unless they have no marks of Jinja', async () => {
+    const given = { contents: '{{ x }}', template: 'jinja', context: {}, defaults: {}, saltenv: 'base' }
+    expect(await ask(file.apply_template_on_contents, { ...given, contents: 'x' })).toBe('x')
     await expect(ask(file.apply_template_on_contents, given)).rejects.toThrow('salt-ts has no renderers')
     expect(await ask(file.apply_template_on_contents, { ...given, template: 'foo' })).toEqual({
       result: false,
       comment: 'Specified template format foo is not supported',
     })
+  })
+
+  test('a source for Jinja without its marks is taken as it is, and with them refused', async () => {
+    const given = { name: '/x', template: 'jinja', source: path, source_hash: '', source_hash_name: '' }
+    const rest = { user: '', group: '', mode: '', attrs: '', saltenv: '', context: '', defaults: '' }
+    const managed = () =>
+      ask(file.get_managed, { ...given, ...rest }, { call: async () => path } as Partial<Context>)
+    const hsum = await ask(file.get_hash, { path })
+    expect(await managed()).toEqual([path, { hash_type: 'sha256', hsum }, ''])
+    await writeFile(path, 'a {{ b }}')
+    expect(await managed()).toEqual([
+      path,
+      {},
+      'Templates (jinja) cannot be rendered: salt-ts has no renderers',
+    ])
   })
 
   test('mknod makes a pipe once, with the folders above it, and refuses other types', async () => {

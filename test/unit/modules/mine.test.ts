@@ -140,10 +140,70 @@ describe('mine', () => {
     expect(await get('*', 'test.ping')).toEqual({ m1: true })
     expect(await get('*', 'test.ping,here')).toEqual({ 'test.ping': { m1: true }, here: { m1: true } })
     expect(await get('m2', 'test.ping')).toEqual({})
+    expect(await get('*', 5)).toEqual({})
     await call(mine.delete, { fun: 'test.ping' }, context)
     expect(Object.keys(kept() as object)).toEqual(['here'])
     await call(mine.flush, {}, context)
     expect(kept()).toEqual({})
     expect(asked).toEqual([])
+  })
+})
+
+describe('get_docker', () => {
+  const addresses = (...all: string[]) => ({ inet: all.map((address) => ({ address })) })
+  const published = (IP: string) => [{ IP, PrivatePort: 80, PublicPort: 8080 }, { PrivatePort: 443 }]
+  const sent = {
+    host: {
+      interfaces: { eth0: addresses('10.0.0.5', '192.168.0.5'), lo: addresses('127.0.0.1'), down: {} },
+    },
+    c1: { Info: { Id: 'abc' }, Image: 'nginx', Ports: published('0.0.0.0') },
+    c2: { Info: { Id: 'def' }, Image: 'redis', Ports: published('10.1.1.1') },
+    c3: { Info: { Id: 'ghi' }, Image: 'idle', Ports: [] },
+  }
+  const ask = async (given: Record<string, unknown>, host: unknown = sent) => {
+    const { context } = minion({ file_client: 'local' })
+    await context.minion.changeData({ put: { mine_cache: { 'docker.ps': host } } })
+    return call(mine.get_docker, given, context)
+  }
+  const ports = (...places: unknown[]) => ({ ipv4: new Map([[80, places]]) })
+  const others = { redis: ports('10.1.1.1:8080'), idle: {} }
+
+  test('lists where containers are reached, by image and private port', async () => {
+    expect(await ask({})).toEqual({
+      nginx: ports('10.0.0.5:8080', '192.168.0.5:8080', '127.0.0.1:8080'),
+      ...others,
+    })
+    expect(await ask({ with_container_id: true, cidrs: '10.0.0.0/8' })).toEqual({
+      nginx: ports(['10.0.0.5:8080', 'abc']),
+      redis: ports(['10.1.1.1:8080', 'def']),
+      idle: {},
+    })
+  })
+
+  test('passes over what a minion sends that is no address, and many ports of one', async () => {
+    const ports = Array.from({ length: 30_000 }, (_, at) => ({
+      IP: '10.1.1.2',
+      PrivatePort: 80,
+      PublicPort: at,
+    }))
+    const odd = { host: { interfaces: { eth0: { inet: [{ address: 'x' }, {}, { address: '10.0.0.7' }] } } } }
+    const listening = { Image: 'nginx', Ports: [{ IP: '0.0.0.0', PrivatePort: 1, PublicPort: 2 }] }
+    const many = { Image: 'many', Ports: [...ports, ...ports] }
+    const { context } = minion({ file_client: 'local' })
+    await context.minion.changeData({ put: { mine_cache: { 'docker.ps': { ...odd, listening, many } } } })
+    const found = (await call(mine.get_docker, { cidrs: '10.0.0.0/8' }, context)) as Record<string, unknown>
+    expect(found.nginx).toEqual({ ipv4: new Map([[1, ['10.0.0.7:2']]]) })
+    expect((found.many as { ipv4: Map<number, string[]> }).ipv4.get(80)).toHaveLength(30_000)
+  })
+
+  test('uses the addresses of some interfaces and networks only', async () => {
+    const chosen = { interfaces: ['eth0', 'down'], cidrs: ['192.168.0.0/24', '172.16.0.0/12'] }
+    expect(await ask(chosen)).toEqual({ nginx: ports('192.168.0.5:8080'), ...others })
+    expect(await ask({ interfaces: 'nosuch' })).toEqual({ nginx: {}, ...others })
+  })
+
+  test('leaves out what another host calls an address, and is none', async () => {
+    const odd = { ...sent, host: { interfaces: { eth0: addresses('10.0.0.5', 'odd') } } }
+    expect(await ask({ cidrs: '10.0.0.0/8' }, odd)).toMatchObject({ nginx: ports('10.0.0.5:8080') })
   })
 })

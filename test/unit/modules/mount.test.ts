@@ -88,7 +88,7 @@ describe('fstab', () => {
     expect(await ask(mount.rm_fstab, { name: '/tmp', device: 'tmpfs', config })).toBe(true)
     expect(await content()).toBe(FSTAB.replace('tmpfs /tmp tmpfs nosuid,nodev\n', ''))
     await expect(ask(mount.rm_fstab, { name: '/', device: 'x', config: '/none' })).rejects.toThrow(
-      "Couldn't read from /none: No such file or directory",
+      "Couldn't read from /none: [Errno 2] No such file or directory: '/none'",
     )
   })
 })
@@ -123,6 +123,10 @@ describe('Programs (stubs)', () => {
 
   test('a failure is the text of mount', async () => {
     expect(await ask(mount.mount, { name: '/none', device: 'broken' })).toBe('no such device')
+  })
+
+  test('mounts nothing by a program that it does not know', async () => {
+    expect(await ask(mount.mount, { name: '/none', device: 'x', util: 'nosuch' })).toBe(false)
   })
 
   test('remount adds the option, and mounts what is not mounted', async () => {

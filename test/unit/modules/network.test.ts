@@ -137,6 +137,10 @@ describe('This host', () => {
       result: false,
       comment: 'Unable to resolve host 127.0.0.1 on tcp port abc',
     })
+    expect(await ask(network.connect, { host: '127.0.0.1', port: 'tcpmux' })).toEqual({
+      result: false,
+      comment: 'Unable to connect to 127.0.0.1 (127.0.0.1) on tcp port tcpmux',
+    })
     expect(await ask(network.connect, { host: '127.0.0.1', port: 99_999 })).toEqual({
       result: false,
       comment: 'Unable to connect to 127.0.0.1 (127.0.0.1) on tcp port 99999',

@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import * as pillar from '../../../modules/pillar.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 const known = { role: ['web', 'db'], web: { sites: { a: 1, b: 'x' }, list: [1, 2] }, n: null, f: 1.5 }
@@ -32,9 +35,44 @@ test('pillar.get fails for a missing key if pillar_raise_on_missing is set, and 
   expect(await ask(pillar.get, { key: 'none', default: 'x' }, opts)).toBe('x')
 })
 
-test('the pillar of another environment is refused', async () => {
-  for (const fn of [pillar.get, pillar.items, pillar.item, pillar.obfuscate] as AnyFn[])
-    await expect(ask(fn, { key: 'a', pillarenv: 'dev' })).rejects.toThrow()
+test('the pillar of another environment is refused, unless there is no master and none is known', async () => {
+  for (const fn of [pillar.get, pillar.items, pillar.item, pillar.obfuscate] as AnyFn[]) {
+    await expect(ask(fn, { key: 'a', pillarenv: 'dev' })).rejects.toThrow('environment dev cannot be read')
+    await expect(ask(fn, { key: 'a', saltenv: 'dev' }, { pillarenv_from_saltenv: true })).rejects.toThrow()
+  }
+  const alone = fakeContext({ opts: { file_client: 'local' } })
+  expect(await call(pillar.items, { pillarenv: 'dev' }, alone)).toEqual({})
+  expect(await call(pillar.get, { key: 'f', pillarenv: 'dev', default: 1 }, alone)).toBe(1)
+})
+
+test('the environment of states does not change the pillar, nor does the environment it has', async () => {
+  expect(await ask(pillar.get, { key: 'f', saltenv: 'dev' })).toBe(1.5)
+  expect(await ask(pillar.items, { pillarenv: 'dev' }, { pillarenv: 'dev' })).toEqual(known)
+})
+
+test('items merges a map over the pillar, and ignores other keywords', async () => {
+  const given = { pillar: { web: { sites: { a: 2 } } }, kwargs: { nosuch: 1 } }
+  expect(await ask(pillar.items, given)).toMatchObject({ web: { sites: { a: 2, b: 'x' } }, f: 1.5 })
+  expect(await ask(pillar.obfuscate, { pillar: { new: 'x' } })).toMatchObject({ new: '<str>' })
+})
+
+test('file_exists looks into the folders of pillar_roots', async () => {
+  const folder = await temporaryFolder()
+  onTestFinished(() => removeFolder(folder))
+  await writeFile(join(folder, 'top.sls'), '')
+  const opts = { pillar_roots: { base: ['/nowhere', folder], dev: [] } }
+  expect(await ask(pillar.file_exists, { path: 'top.sls' }, opts)).toBe(true)
+  expect(await ask(pillar.file_exists, { path: 'top.sls', saltenv: 'base' }, opts)).toBe(true)
+  for (const saltenv of ['dev', 'nosuch'])
+    expect(await ask(pillar.file_exists, { path: 'top.sls', saltenv }, opts)).toBe(false)
+  expect(await ask(pillar.file_exists, { path: '.' }, opts)).toBe(false)
+  const deeper = { pillar_roots: { base: [join(folder, 'sub')] } }
+  for (const path of ['../top.sls', 'a/../../top.sls', join(folder, 'top.sls')])
+    expect(await ask(pillar.file_exists, { path }, deeper)).toBe(false)
+  expect(await ask(pillar.file_exists, { path: './a/../top.sls' }, opts)).toBe(true)
+  await expect(ask(pillar.file_exists, { path: 'top.sls' }, { pillar_roots: {} })).rejects.toThrow(
+    'No pillar_roots found',
+  )
 })
 
 test('items, item, ls, raw and keys return parts of the pillar', async () => {

@@ -56,11 +56,53 @@ test('installs and uninstalls what is named, with extras and version ranges', as
   expect(await ask(pip.install)).toEqual({ retcode: 0, stdout: 'No packages to install.' })
 })
 
+test('passes options of pip that have no parameter of their own, and those for the build of packages', async () => {
+  await pipThat('done')
+  const extra_args = ['--no-build-isolation', { '--progress-bar': 'off' }]
+  await ask(pip.install, { pkgs: 'a', extra_args })
+  expect(await lastRun()).toBe('install a --no-build-isolation --progress-bar off')
+  await ask(pip.install, { pkgs: 'a', source: '/srv', global_options: 'x,y', install_options: ['z'] })
+  expect(await lastRun()).toBe(
+    'install --source /srv --global-option x --global-option y --install-option z a',
+  )
+})
+
+test("answers with Salt's map if a file of requirements is not on the file server", async () => {
+  await pipThat('done')
+  const context = fakeContext({ call: (async () => false) as never })
+  for (const fn of [pip.install, pip.uninstall] as AnyFn[]) {
+    context.retcode = 0
+    expect(await call(fn, { bin_env, requirements: 'salt://none.txt' }, context)).toEqual({
+      result: false,
+      comment: "pip requirements file 'salt://none.txt' not found",
+    })
+    expect(context.retcode).toBe(1)
+  }
+})
+
+test('refuses addresses that pip could not use, as Salt does', async () => {
+  await pipThat('done')
+  const refused = (given: Record<string, unknown>) => ask(pip.install, { pkgs: 'a', ...given })
+  await expect(refused({ no_index: true, index_url: 'http://x' })).rejects.toThrow(
+    "'no_index' and ('index_url' or 'extra_index_url') are mutually exclusive.",
+  )
+  await expect(refused({ index_url: 'x' })).rejects.toThrow("'x' is not a valid URL")
+  await expect(refused({ extra_index_url: 'x' })).rejects.toThrow("'x' is not a valid URL")
+  await expect(refused({ find_links: '/none' })).rejects.toThrow("'/none' is not a valid URL or path")
+  await expect(refused({ editable: 'git+https://x/y' })).rejects.toThrow(
+    'You must specify an egg for this editable',
+  )
+  await ask(pip.install, { editable: ['/srv/app', 'git+https://x/y#egg=y'], find_links: [folder] })
+  expect(await lastRun()).toBe(
+    `install --find-links ${folder} --editable /srv/app --editable git+https://x/y#egg=y`,
+  )
+})
+
 test('says what is wrong if pip fails or is missing', async () => {
   await pipThat('ERROR: broken', 1)
   await expect(ask(pip.freeze)).rejects.toThrow('ERROR: broken')
   await expect(ask(pip.freeze, { bin_env: folder })).rejects.toThrow(
-    'Could not find a `pip` binary in virtualenv',
+    'Could not find a pip binary in virtualenv',
   )
 })
 

@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { describe, expect, test } from 'vitest'
+import { open } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import * as ps from '../../../modules/ps.ts'
-import { hostContext } from './_host/context.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { hostContext, stubPrograms } from './_host/context.ts'
 import { type AnyFn, call } from './context.ts'
 
 const ask = (which: AnyFn, given: Record<string, unknown> = {}) => call(which, given, hostContext())
@@ -16,9 +19,51 @@ describe('Processes', () => {
     })
     const facts = await ask(ps.proc_info, { pid: process.pid })
     expect(facts).not.toHaveProperty('environ')
+    expect(await ask(ps.proc_info, { pid: process.pid, attrs: ['environ'] })).toMatchObject({
+      environ: { PATH: expect.any(String) },
+    })
     expect(facts).toMatchObject({ cpu_times: { length: 5 }, memory_info: { length: 7 } })
     await expect(ask(ps.proc_info, { pid: 1, attrs: ['none'] })).rejects.toThrow("invalid attr name 'none'")
     await expect(ask(ps.proc_info, { pid: 4_194_304 })).rejects.toThrow('process PID not found (pid=4194304)')
+  })
+
+  test('proc_info says so if the process ends while it is read', async () => {
+    const folder = await temporaryFolder()
+    onTestFinished(async () => {
+      vi.unstubAllEnvs()
+      await removeFolder(folder)
+    })
+    await stubPrograms(folder, {
+      ionice: 'kill -9 $2; while [ -e /proc/$2 ]; do sleep 0.05; done; echo idle',
+    })
+    const { pid } = spawn('sleep', ['60'])
+    await expect(ask(ps.proc_info, { pid, attrs: ['pid', 'ionice'] })).rejects.toThrow(
+      `process PID not found (pid=${pid})`,
+    )
+  })
+
+  test('proc_info shows what a process has open, and what it has used', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const file = await open(import.meta.filename)
+    const attrs = ['connections', 'open_files', 'threads', 'memory_maps', 'memory_full_info', 'io_counters']
+    const more = ['cpu_affinity', 'cpu_num', 'num_ctx_switches', 'terminal', 'ionice']
+    const facts = await ask(ps.proc_info, { pid: process.pid, attrs: [...attrs, ...more] })
+    expect(facts).toMatchObject({
+      connections: expect.arrayContaining([[expect.any(Number), 2, 1, ['127.0.0.1', port], [], 'LISTEN']]),
+      open_files: expect.arrayContaining([[import.meta.filename, file.fd, 0, 'r', expect.any(Number)]]),
+      threads: expect.arrayContaining([[process.pid, expect.anything(), expect.anything()]]),
+      memory_maps: expect.arrayContaining([expect.objectContaining({ length: 11, 0: '[heap]' })]),
+      memory_full_info: { length: 10 },
+      io_counters: { length: 6 },
+      cpu_affinity: expect.arrayContaining([expect.any(Number)]),
+      cpu_num: expect.any(Number),
+      num_ctx_switches: [expect.any(Number), expect.any(Number)],
+      ionice: [0, 0],
+    })
+    await file.close()
+    server.close()
   })
 
   test('pgrep finds, and pkill ends a process', async () => {

@@ -75,14 +75,26 @@ describe('publish', () => {
     await expect(ask(publish.publish, wanted)).rejects.toThrow(sentence)
   })
 
-  test('is not for a job that a minion published, nor for functions that publish', async () => {
+  test('is not for a job that a minion published, and gives nothing for functions that publish', async () => {
     const job = { jid: '1', fun: 'publish.publish', arg: [], tgt: '*', tgt_type: 'glob', ret: '', id: 'web9' }
     await expect(ask(publish.publish, wanted, { job })).rejects.toThrow('published by the minion web9')
-    await expect(ask(publish.publish, { ...wanted, fun: 'test.ping,publish.runner' })).rejects.toThrow(
-      'publish.runner cannot be published by a minion',
-    )
+    for (const fun of ['publish.publish', 'test.ping,publish.runner'])
+      expect(await ask(publish.publish, { ...wanted, fun })).toEqual({})
     expect(request).not.toHaveBeenCalled()
   })
+
+  test.each([{ file_client: 'local' }, { master_type: 'disable' }])(
+    'gives what Salt does where there is no master: %j',
+    async (opts) => {
+      request.mockRejectedValue(Object.assign(new Error('no master'), { code: 'MASTER_UNREACHABLE' }))
+      expect(await ask(publish.publish, wanted, { opts })).toEqual({})
+      expect(await ask(publish.full_data, wanted, { opts })).toEqual({})
+      expect(await ask(publish.runner, { fun: 'manage.up', timeout: 5 }, { opts })).toBe(
+        'No access to master. If using salt-call with --local, please remove.',
+      )
+      await expect(ask(publish.publish, wanted)).rejects.toThrow('no master')
+    },
+  )
 
   test('goes to the master the job came from, and to no other', async () => {
     masterThatPublishes()

@@ -103,6 +103,12 @@ test('refreshes go to the minion', async () => {
   expect(minion.refreshGrains).toHaveBeenCalledTimes(3)
 })
 
+test('where no minion runs, grains are refreshed by the next job, and the pillar is not', async () => {
+  minion.refreshGrains.mockResolvedValue(false)
+  expect(await ask(saltutil.refresh_grains)).toBe(true)
+  expect(await ask(saltutil.refresh_pillar)).toBe(false)
+})
+
 test('clear_cache removes files that were fetched, and nothing else of the minion', async () => {
   for (const name of ['files/base', 'localfiles', 'extrn_files', 'spool'])
     await mkdir(join(folder, name), { recursive: true })

@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Context } from 'salt-ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { isTimeIn } from '../../../modules/_schedule/when.ts'
 import * as schedule from '../../../modules/schedule.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
@@ -228,6 +229,42 @@ describe('Running and sending jobs', () => {
       comment: 'Moved Job a from schedule.',
     })
     expect(await listed()).toEqual({})
+  })
+
+  test.each([
+    ['%b%a%B%A%p%Z%c%x%X', `${'a'.repeat(200)}!`],
+    ['%b'.repeat(12), `${'a'.repeat(60)}!`],
+    ['%m'.repeat(30), '1'.repeat(45)],
+    ['%q', 'x'],
+    ['%constructor', 'xonstructor'],
+  ])('a time that is none is known as such at once: %s', async (time_fmt, current_time) => {
+    expect(isTimeIn(time_fmt, current_time)).toBe(false)
+  })
+
+  test('times are read in all fields of a format', () => {
+    expect(isTimeIn('%A, %d %B %Y %I:%M%p 100%% %z', 'Saturday, 28 November 2026 05:00pm 100% +01:00')).toBe(
+      true,
+    )
+    expect(isTimeIn('%c', 'Sat Nov 28 17:00:00 2026')).toBe(true)
+    expect(isTimeIn('%x %X.%f %Z', '11/28/26 17:00:00.123456 UTC')).toBe(true)
+    expect(isTimeIn('%j %%c', '366 %c')).toBe(true)
+  })
+
+  test('a job is neither postponed nor skipped: times and names that are wrong are named first', async () => {
+    await add('a')
+    const [current_time, new_time] = ['2030-01-31T10:00:00', '2030-01-31T11:00:00']
+    const said = async (given: object, kwargs: object = {}) => [
+      await ask(schedule.postpone_job, { name: 'a', current_time, new_time, ...given }, kwargs),
+      await ask(schedule.skip_job, { name: 'a', current_time, ...given }, kwargs),
+    ]
+    const wrong = (comment: string) => Array(2).fill({ comment, result: false })
+    expect(await said({ name: 'none' })).toEqual(wrong('Job none does not exist.'))
+    for (const time of ['soon', '2030-02-30T10:00:00', '2030-01-31T24:00:00', '2030-01-31'])
+      expect(await said({ current_time: time })).toEqual(wrong('Date string could not be parsed.'))
+    expect(
+      await said({ name: 'none', current_time: '31.1.30', new_time: '1.2.30' }, { time_fmt: '%d.%m.%y' }),
+    ).toEqual(wrong('Job none does not exist.'))
+    await expect(said({})).rejects.toThrow(/the minion has no scheduler yet/)
   })
 
   test('what needs a scheduler is refused with a sentence', () => {

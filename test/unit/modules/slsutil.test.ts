@@ -72,7 +72,43 @@ describe('Serializers', () => {
     expect(await there('json', { b: 1, a: 2 }, { sort_keys: true, indent: 2 })).toBe(
       '{\n  "a": 2,\n  "b": 1\n}',
     )
+    expect(await there('json', { b: 1, a: [1, 2] }, { separators: [',', ':'] })).toBe('{"b":1,"a":[1,2]}')
+    expect(await there('json', { a: [1, 2] }, { separators: [' ;', '='], indent: 1 })).toBe(
+      '{\n "a"=[\n  1 ;\n  2\n ]\n}',
+    )
+    expect(await there('json', 'ä😀', { ensure_ascii: true })).toBe('"\\u00e4\\ud83d\\ude00"')
+    await expect(there('json', {}, { separators: ',' })).rejects.toThrow('must be a list of two texts')
     expect(await back('json', '{"foo": "Foo!"}')).toEqual({ foo: 'Foo!' })
+  })
+
+  test.each([
+    [{ title: 'x', owner: { name: 'Tom', n: 5 } }, 'title = "x"\n\n[owner]\nname = "Tom"\nn = 5\n'],
+    [{ a: { k: 1, b: { c: 2 } }, d: 3 }, 'd = 3\n\n[a]\nk = 1\n\n[a.b]\nc = 2\n'],
+    [{ x: { e: {}, y: { z: 1 } } }, '[x.e]\n\n[x.y]\nz = 1\n'],
+    [{ l: [], m: [[1], ['a', true]], n: null }, 'l = []\nm = [ [ 1,], [ "a", true,],]\n'],
+    [{ f: new Number(1), g: 1.5, 'a b': '"' }, 'f = 1.0\ng = 1.5\n"a b" = "\\""\n'],
+    [
+      { l: [{ a: 1, b: { c: 2 } }, { a: [{ q: 1 }] }], z: 1 },
+      'z = 1\n[[l]]\na = 1\n\n[l.b]\nc = 2\n[[l]]\n\n[[l.a]]\nq = 1\n\n',
+    ],
+    [
+      { t: { l: [{ a: 1 }, { b: { c: { d: 1 } } }], k: 1 } },
+      '[t]\nk = 1\n[[t.l]]\na = 1\n\n[[t.l]]\n\n[t.l.b.c]\nd = 1\n',
+    ],
+  ])('toml writes %j in the layout of Python', async (given, text) => {
+    expect(await there('toml', given)).toBe(text)
+  })
+
+  test('toml is read, and comes back as it was', async () => {
+    const given = { a: 'x"\n\x7f', f: new Number(1), l: [{ n: 1, m: { o: [1.5] } }] }
+    expect(await back('toml', (await there('toml', given)) as string)).toEqual(given)
+    expect(await back('toml', 'n = 99999999999999999999\nd = 2020-01-02')).toEqual({
+      n: 99999999999999999999n,
+      d: '2020-01-02',
+    })
+    await expect(back('toml', 'broken =')).rejects.toThrow('The text is no valid toml: ')
+    await expect(there('toml', [1])).rejects.toThrow('toml takes a map.')
+    await expect(there('toml', { l: [{}, 1] })).rejects.toThrow("The list 'l' has maps and other values.")
   })
 
   test('yaml is sorted, with the innermost collections on one line', async () => {
@@ -80,6 +116,10 @@ describe('Serializers', () => {
     expect(await there('yaml', { a: 1 })).toBe('{a: 1}')
     expect(await there('yaml', { a: [1] }, { default_flow_style: false })).toBe('a:\n- 1')
     expect(await there('yaml', { a: [1] }, { default_flow_style: true })).toBe('{a: [1]}')
+    expect(await there('yaml', { b: 1, a: 'ü' }, { sort_keys: false, allow_unicode: true })).toBe(
+      '{b: 1, a: ü}',
+    )
+    expect(await there('yaml', { a: { b: [1] } }, { indent: 4 })).toBe('a:\n    b: [1]')
     expect(await there('yaml', 'text')).toBe('text')
   })
 
@@ -88,6 +128,13 @@ describe('Serializers', () => {
     expect(await there('yaml', 'ü')).toBe('"\\xFC"')
     expect(await there('yaml', 'two\nlines')).toBe("'two\n\n  lines'")
     expect(await there('yaml', { n: 1, q: "it's" })).toBe("{n: 1, q: it's}")
+  })
+
+  test('refuses YAML that is nested so deep that the parser would end the process', async () => {
+    for (const text of ['['.repeat(3000), '- '.repeat(3000), '? '.repeat(3000)])
+      await expect(back('yaml', text)).rejects.toThrow('it is nested more than 200 levels deep')
+    const nested = `${'- '.repeat(100)}x`
+    expect(JSON.stringify(await back('yaml', nested))).toBe(`${'['.repeat(100)}"x"${']'.repeat(100)}`)
   })
 
   test('python and keyvalue have the values as Python writes them', async () => {
@@ -238,6 +285,22 @@ describe('banner', () => {
         ' */',
         '',
       ].join('\n'),
+    )
+  })
+
+  test('cuts words that are longer than the line where the line ends', async () => {
+    const text = 'a contents-of-files itten automatic'
+    const lines = [
+      '##########',
+      '#        #',
+      '#   T    #',
+      '#        #',
+      '# a cont #',
+      '# ents-  #',
+      '# of-    #',
+    ]
+    expect(await call(slsutil.banner, { width: 10, title: 'T', text })).toBe(
+      [...lines, '# files  #', '# itten  #', '# automa #', '# tic    #', '##########'].join('\n'),
     )
   })
 

@@ -172,6 +172,12 @@ describe('Known hosts', needs(program('ssh-keygen')), () => {
     expect(await ask(ssh.get_known_host_entries, given({ user: '' }))).toBeNull()
   })
 
+  test('leave an empty file when the last one is removed', async () => {
+    await writeFile(file, `web1 ssh-rsa ${one}\n`)
+    expect(await ask(ssh.rm_known_host, given())).toMatchObject({ status: 'removed' })
+    expect(await readFile(file, 'utf8')).toBe('')
+  })
+
   test('are replaced, and others stay', async () => {
     await writeFile(file, `db1 ssh-rsa ${one}\nweb1 ssh-ed25519 ${other}\nweb1 ssh-rsa ${one}\n`)
     expect(await set({ key })).toMatchObject({ status: 'updated', old: [{ key: other }, { key: one }] })

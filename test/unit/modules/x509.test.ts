@@ -147,7 +147,14 @@ describe('Certificates', needs(program('openssl')), () => {
     await expect(ask(x509.get_pem_entry, { text: pem, pem_type: 'X509 CRL' })).rejects.toThrow(
       'PEM does not contain a single entry of type X509 CRL',
     )
-    await expect(ask(x509.read_certificate, { certificate: at('not.crt') })).rejects.toThrow('PEM does not')
+    await expect(ask(x509.read_certificate, { certificate: at('not.crt') })).rejects.toThrow(
+      'PEM does not contain a single entry of type CERTIFICATE.',
+    )
+    const none = at('none.pem')
+    await expect(ask(x509.get_pem_entry, { text: none })).rejects.toThrow(`PEM text not valid:\n${none}`)
+    await expect(ask(x509.get_private_key_size, { private_key: none })).rejects.toThrow(
+      `PEM does not contain a single entry of type (?:RSA )?PRIVATE KEY:\n${none}`,
+    )
   })
 })
 
@@ -222,7 +229,10 @@ describe('Requests and revocation lists', needs(program('openssl')), () => {
 
   test('a revocation list is verified by the key of its issuer', async () => {
     expect(await ask(x509.verify_crl, { crl: at('web.crl'), cert: at('ca.crt') })).toBe(true)
-    expect(await ask(x509.verify_crl, { crl: at('web.crl'), cert: at('other.crt') })).toBe(false)
+    const context = fakeContext()
+    const given = { crl: at('web.crl'), cert: at('other.crt') }
+    expect(await call(x509.verify_crl as AnyFn, given, context)).toBe(false)
+    expect(context.retcode).toBe(1)
   })
 
   test('what is cut off, or of another kind, is refused with a sentence', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import * as pkg from '../../../modules/yumpkg.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { until } from '../../harness/until.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 let folder: string
@@ -69,14 +70,6 @@ test('installs, downgrades and removes with the right commands (a stand-in for d
   ])
 })
 
-test('reports errors with the changes, and what a refresh found (a stand-in for dnf)', async () => {
-  await program('dnf', 'echo "Error: Unable to find a match: none" >&2; exit 1')
-  await expect(ask(pkg.install, { name: 'none' })).rejects.toThrow('Unable to find a match: none')
-  expect(await ask(pkg.refresh_db)).toBe(false)
-  await program('dnf', 'case "$*" in *check-update*) exit 100;; esac')
-  expect(await ask(pkg.refresh_db)).toBe(true)
-})
-
 test.each([
   ['1.0~rc1-1', '1.0-1', -1],
   ['1:1-1', '2-1', 1],
@@ -86,6 +79,25 @@ test.each([
   ['1.a', '1.1', -1],
 ])('compares %s with %s as rpm does', async (pkg1, pkg2, order) => {
   expect(await ask(pkg.version_cmp, { pkg1, pkg2 })).toBe(order)
+})
+
+test.each([
+  [
+    200,
+    'metadata already locked by 13266\n  The application with PID 13266 is: zypper\n    Memory : 1.8 M RSS (2.9 MB VSZ)\n    State  : Sleeping',
+  ],
+  [
+    1,
+    "RPM: error: can't create transaction lock on /var/lib/rpm/.rpm.lock (Resource temporarily unavailable)\nError: Could not run transaction.",
+  ],
+])('waits for a lock until the job is cancelled (recorded from dnf 4.14, code %i)', async (code, said) => {
+  await program('dnf', `cat >&2 <<'END'\n${said}\nEND\nexit ${code}`)
+  const cancelling = new AbortController()
+  const context = fakeContext({ signal: cancelling.signal })
+  const cancelled = expect(call(pkg.upgrade, { refresh: false }, context)).rejects.toThrow('aborted')
+  await until('the warning', () => context.lines.some(({ message }) => message.includes('holds the lock')))
+  cancelling.abort()
+  await cancelled
 })
 
 /** A stand-in for dnf that prints what dnf 4.14 printed for these words. */

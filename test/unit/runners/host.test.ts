@@ -182,7 +182,7 @@ describe('http.query', () => {
       body: '{"a": 1}',
       dict: { a: 1 },
       status: 200,
-      headers: { 'x-own': 'yes' },
+      headers: { 'X-Own': 'yes' },
     })
     expect(seen.at(-1)).toMatchObject({ method: 'GET', url: '/x?q=a+b' })
     expect(await given(http.query, [`${address}/gone`])).toEqual({

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { Dispatcher } from '../../../core/transport/proxy/dispatcher.ts'
+import { Dispatcher, type DispatcherSettings } from '../../../core/transport/proxy/dispatcher.ts'
 
 const EVERY_MS = 200
 
@@ -11,6 +11,7 @@ describe('the dispatcher of the device', () => {
   /** The share of the time for which those that work have a processor. */
   let share: number
   let used: Record<string, number>
+  let settings: DispatcherSettings
   let dispatcher: Dispatcher
 
   const request = (name: string, payload = Buffer.from(name)) =>
@@ -43,7 +44,7 @@ describe('the dispatcher of the device', () => {
     stuck = []
     used = {}
     share = 1
-    dispatcher = new Dispatcher({
+    settings = {
       stuckMs: 800,
       maxOutstanding: 1000,
       maxBytes: 10_000,
@@ -52,7 +53,8 @@ describe('the dispatcher of the device', () => {
       toWorker: (worker, id, payload) => void given.push({ worker, id, payload: String(payload) }),
       onStuck: (worker) => void stuck.push(worker),
       workOf: (worker) => ({ isWorking: worker in used, usedMs: used[worker] ?? 0 }),
-    })
+    }
+    dispatcher = new Dispatcher(settings)
   })
 
   test('keeps requests until there is a worker', () => {
@@ -86,6 +88,23 @@ describe('the dispatcher of the device', () => {
     answer('7')
     expect(given.length).toBe(257)
     expect(given.at(-1)?.payload).toBe('256')
+  })
+
+  test('gives a worker no more large requests than 1 MiB, or a single one, and small ones at once', () => {
+    dispatcher = new Dispatcher({ ...settings, maxBytes: 10 ** 8 })
+    const large = (name: string, size: number) => request(name, Buffer.alloc(size, name))
+    dispatcher.ready('w1')
+    large('a', 2 ** 21)
+    large('b', 2 ** 19)
+    large('c', 2 ** 19)
+    large('d', 2 ** 19)
+    request('small')
+    const names = () => given.map(({ payload }) => payload.slice(0, 5))
+    expect(names()).toEqual(['aaaaa', 'small'])
+    answer(given[0]!.payload)
+    expect(names()).toEqual(['aaaaa', 'small', 'bbbbb', 'ccccc'])
+    answer(given[2]!.payload)
+    expect(names().at(-1)).toBe('ddddd')
   })
 
   test('refuses at once what it has no room for', () => {
@@ -249,6 +268,25 @@ describe('the dispatcher of the device', () => {
     }
     expect(replies).toEqual({ a: ['a!'], b: ['b!'], c: ['c!'], poison: ['refused'] })
     expect(number).toBe(3)
+  })
+
+  test('gives a large request of a lost worker to another one, however busy that is with large requests', () => {
+    dispatcher = new Dispatcher({ ...settings, maxBytes: 10 ** 8 })
+    const large = (name: string, size: number) => request(name, Buffer.alloc(size, name))
+    const first = (letter: string) => given.find(({ payload }) => payload.startsWith(letter))?.payload ?? ''
+    dispatcher.ready('w1')
+    large('a', 2 ** 20)
+    request('b')
+    dispatcher.ready('w2')
+    large('c', 2 ** 15)
+    dispatcher.gone('w1')
+    expect(workersOf(first('a'))).toEqual(['w1', 'w2'])
+    large('d', 2 ** 15)
+    answer(first('c'))
+    answer(first('a'))
+    answer('b')
+    answer(first('d'))
+    expect(Object.values(replies).map((all) => all.length)).toEqual([1, 1, 1, 1])
   })
 
   test('does not blame the workers when it was itself asleep', () => {

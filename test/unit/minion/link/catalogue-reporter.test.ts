@@ -75,8 +75,7 @@ test('a change of the folders is found and told, and nothing else is', async () 
   expect(reports(master)).toHaveLength(2)
   offered = ['test.ping', 'hello.greet']
   stamp = '3'
-  await until('the change to be told', () => reports(master).length === 4)
-  expect(changes).toBe(2)
+  await until('the change to be told and noticed', () => reports(master).length === 4 && changes === 2)
 })
 
 test('a master of Python Salt, which knows of no catalogues, is asked once for each connection, with what it answers', async () => {

@@ -4,7 +4,7 @@ import { createServer as overHttp, type RequestListener } from 'node:http'
 import { createServer as overHttps } from 'node:https'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { download, readUrl } from '../../../../modules/_cp/http.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 
@@ -83,4 +83,22 @@ test('a large file that is there is not read to know whether the server has anot
 test('content is read only up to a limit, since a server may never end it', async () => {
   const url = `https://127.0.0.1:${port}/https`
   await expect(readUrl(url, options, 4)).rejects.toThrow('it has more than 4 bytes; fetch it into a file')
+})
+
+test('a body without a length that ends because the job is cancelled replaces no file', async () => {
+  const half = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf'))
+  })
+  onTestFinished(() => void half.close())
+  await new Promise<void>((resolve) => half.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(half.address() as AddressInfo).port}/`
+  const dest = join(folder, 'file')
+  await writeFile(dest, 'whole')
+  const options = () => ({ verifySsl: true, signal: AbortSignal.timeout(500) })
+  await expect(download(url, dest, { ...options(), useEtag: false, check: async () => {} })).rejects.toThrow(
+    'Error reading',
+  )
+  expect(await readFile(dest, 'utf8')).toBe('whole')
+  await expect(readUrl(url, options())).rejects.toThrow('Error reading')
 })

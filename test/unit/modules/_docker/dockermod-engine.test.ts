@@ -23,6 +23,15 @@ const context = () => fakeContext({ opts: { 'docker.url': `unix://${folder}/dock
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}, own = context()) => call(fn, given, own)
 const sent = (path: string) => engine.asked.find((request) => request.path === path)
 
+test('versions are lists of numbers, too (a stand-in for Docker Engine)', async () => {
+  engine.answers['GET /version'] = { content: { Version: '24.0.7-rc1', ApiVersion: '1.43', Os: 'linux' } }
+  expect(await ask(docker.version)).toEqual({
+    ...{ Version: '24.0.7-rc1', ApiVersion: '1.43', Os: 'linux' },
+    VersionInfo: [24, 0, 7],
+    ApiVersionInfo: [1, 43],
+  })
+})
+
 describe('Images (a stand-in for Docker Engine)', () => {
   test('are listed with times and sizes in words, and without those that only others use', async () => {
     const tagged = (await ask(docker.images)) as Record<string, object>
@@ -31,6 +40,10 @@ describe('Images (a stand-in for Docker Engine)', () => {
     const all = (await ask(docker.images, { all: true, verbose: true })) as Record<string, object>
     expect(all['sha256:bbbbbbbbbbbbbbbb']).toMatchObject({ Size_Human: '10 bytes', Info: { Size: 10 } })
     expect(await ask(docker.list_tags)).toEqual(['debian:12', 'debian:latest'])
+  })
+
+  test('are described with sizes in words', async () => {
+    expect(await ask(docker.inspect_image, { name: 'debian:12' })).toMatchObject({ Size_Human: '1.5 KiB' })
   })
 
   test('are found by their tags', async () => {
@@ -184,7 +197,17 @@ describe('Containers (a stand-in for Docker Engine)', () => {
       result: true,
       state: { old: 'running', new: 'paused' },
     })
-    expect(await ask(docker.unpause, { name: 'web' })).toMatchObject({ result: true })
+    expect(await ask(docker.start, { name: 'web' })).toEqual({
+      result: false,
+      state: { old: 'paused', new: 'paused' },
+      comment: "Container 'web' is paused, cannot start",
+    })
+    expect(await ask(docker.unfreeze, { name: 'web' })).toMatchObject({ result: true })
+    expect(await ask(docker.restart, { name: 'web', timeout: 1 })).toEqual({
+      result: true,
+      state: { old: 'running', new: 'running' },
+      restarted: true,
+    })
     expect(await ask(docker.signal, { name: 'web', signal: 'SIGHUP' })).toBe(true)
     expect(sent('/containers/web/kill')!.query.get('signal')).toBe('SIGHUP')
     expect(await ask(docker.wait, { name: 'web', fail_on_exit_status: true })).toEqual({

@@ -1,0 +1,72 @@
+/** Answers to a call, as both sides give them. */
+import { isMapping, type Mapping } from '../../core/base/record.ts'
+import { jsonText } from '../../core/dialect/json.ts'
+
+/** What a call returned, and what it left behind. */
+export interface Answer {
+  readonly value: unknown
+  readonly retcode: unknown
+  readonly success: boolean
+  /** What the call changed in its folder: path, content and mode of each file. */
+  readonly files: readonly string[]
+}
+
+/** How much of a value is compared: of one that changes from call to call, its kinds or only its own kind. */
+export type Depth = 'value' | 'kinds' | 'kind'
+
+export type Agreement = 'equal' | 'other words' | 'traceback' | 'differs'
+
+/**
+ * Say how far the answers of salt-ts and of Salt to a call agree. `other words`: both fail, and say so in other words.
+ * `traceback`: Salt shows Python's own complaint.
+ */
+export function agreementOf(own: Answer, theirs: Answer, depth: Depth): Agreement {
+  if (isTraceback(theirs.value)) return 'traceback'
+  if (jsonText(own.files) !== jsonText(theirs.files) || own.retcode !== theirs.retcode) return 'differs'
+  const written = { value: textOf, kinds: kindsOf, kind: kindOf }[depth]
+  if (written(own.value) === written(theirs.value)) return 'equal'
+  return own.success || theirs.success || kindOf(own.value) !== kindOf(theirs.value)
+    ? 'differs'
+    : 'other words'
+}
+
+const TRACEBACK = /^(The minion function caused an exception|Passed invalid arguments to|\w+Error: )/
+
+const isTraceback = (value: unknown): boolean => typeof value === 'string' && TRACEBACK.test(value)
+
+/** The id of the job, which functions show that get the fields of their job. */
+const JID = /("__pub_jid": "[^0-9]*)\d{20}/g
+
+/** Return a value as text in which the order of keys and the id of the job do not count. */
+export const textOf = (value: unknown): string =>
+  jsonText(value, {
+    order: sorted,
+    other: (member) =>
+      member instanceof Uint8Array ? `bytes:${Buffer.from(member).toString('hex')}` : String(member),
+  }).replace(JID, '$1')
+
+/** Return the keys and kinds of a value as text. */
+function kindsOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${[...new Set(value.map(kindsOf))].sort().join()}]`
+  if (!isMapping(value)) return kindOf(value)
+  return `{${sorted(value)
+    .map(([key, member]) => `${key}: ${kindsOf(member)}`)
+    .join()}}`
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'list'
+  if (isMapping(value)) return 'map'
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return 'integer'
+  return value instanceof Number || typeof value === 'number'
+    ? 'float'
+    : value === null
+      ? 'null'
+      : typeof value
+}
+
+const sorted = (map: unknown): [unknown, unknown][] =>
+  membersOf(map as Mapping).sort(([one], [other]) => (String(one) < String(other) ? -1 : 1))
+
+const membersOf = (map: Mapping): [unknown, unknown][] =>
+  map instanceof Map ? [...map] : Object.entries(map)
