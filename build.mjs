@@ -116,7 +116,7 @@ const asPrograms = {
   define: { ...common.define, 'import.meta.url': '__url' },
   banner: { js: `const __url = require('node:url').pathToFileURL(__filename).href` },
 }
-await build({
+const programBundles = await build({
   ...asPrograms,
   entryPoints: [
     { in: 'core/cli/commands/salt.ts', out: 'salt' },
@@ -130,9 +130,15 @@ await build({
   outdir: programs,
   outExtension: { '.js': '.cjs' },
 })
+// Code from V8's cache cannot import: what is loaded lazily is required, in programs by importModule.
+for (const { imports } of Object.values(programBundles.metafile.outputs))
+  for (const { kind, path: name } of imports)
+    if (kind === 'dynamic-import')
+      throw new Error(`Load ${name} with importModule: import() fails in V8's code cache.`)
 for (const [name, folders] of Object.entries(start.EXTENSION_BUNDLES))
   await build({
     ...asPrograms,
+    supported: { 'dynamic-import': false },
     stdin: { contents: await entryOfExtensions(folders), resolveDir: root, loader: 'js' },
     outfile: path.join(programs, `${name}.cjs`),
   })

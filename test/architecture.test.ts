@@ -110,6 +110,7 @@ const sharedHelpers = new Set([
   'runners/config.ts imports modules/_config/mask.ts',
   'runners/config.ts imports modules/_values/traverse.ts',
   'runners/http.ts imports modules/_http/params.ts',
+  'runners/http.ts imports modules/_http/query.ts',
   'runners/http.ts imports modules/_http/request.ts',
   'runners/network.ts imports modules/_host/reach.ts',
   'runners/saltutil.ts imports modules/_saltutil/extensions.ts',

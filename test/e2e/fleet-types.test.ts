@@ -146,7 +146,7 @@ test('salt-ts docs --from-master writes web pages about them', async () => {
 
 test('right calls have results with types', async () => {
   await writeFile(join(folder, 'right.ts'), RIGHT)
-  expect(typeCheck(folder)).toBe('')
+  expect(await typeCheck(folder)).toBe('')
 })
 
 test('each of twelve wrong calls is named at its place', async () => {
@@ -155,6 +155,8 @@ test('each of twelve wrong calls is named at its place', async () => {
     join(folder, 'wrong.ts'),
     `${[...head, ...WRONG.map((call) => `await ${call}`)].join('\n')}\nexport {}\n`,
   )
-  const lines = [...typeCheck(folder).matchAll(/^wrong\.ts\((\d+),/gm)].map(([, line]) => Number(line))
+  const lines = [...(await typeCheck(folder)).matchAll(/^wrong\.ts\((\d+),/gm)].map(([, line]) =>
+    Number(line),
+  )
   expect([...new Set(lines)]).toEqual(WRONG.map((_, index) => index + 1 + head.length))
 })

@@ -111,7 +111,7 @@ describe.each(guides)('the guide %s', (name) => {
     await mkdir(installed('@types'))
     for (const name of ['@types/node', '@types/ws']) await link(name)
     await create({ kind: 'module', name: 'another', directory: folder }) // writes tsconfig.json, too
-    expect(typeCheck(folder)).toBe('')
+    expect(await typeCheck(folder)).toBe('')
   })
 
   test('has an example of configuration that loads without a warning, if any', () => {

@@ -63,5 +63,5 @@ test('what salt-ts pack makes is installed by npm, runs on a minion, and types c
   const tsconfig = await readFile(join(host, 'tsconfig.json'), 'utf8')
   await writeFile(join(host, 'tsconfig.json'), tsconfig.replace('"node"', '"node", "salt-ts-shop"'))
   await writeFile(join(host, 'modules/uses.ts'), USES_IT)
-  expect(typeCheck(host)).toBe('')
+  expect(await typeCheck(host)).toBe('')
 })

@@ -76,7 +76,7 @@ describe('salt-ts create', () => {
     const tests = await type('salt-ts', 'test', 'all')
     expect(tests).toEqual({ code: 0, text: expect.stringMatching(/pass 23\n.*fail 0\n/s) })
     await installCompiler()
-    expect(typeCheck(folder)).toBe('')
+    expect(await typeCheck(folder)).toBe('')
   })
 
   test('a new project gets a workflow for GitHub, unless it is part of a repository or has a CI system', async () => {
@@ -247,9 +247,9 @@ describe('salt-ts types', () => {
     const uses = (given: string) => `import { fn } from 'salt-ts'
 export const twice = fn(async (_, { call }) => (await call('hello.greet', ${given})).length * 2)\n`
     await writeFile(join(folder, 'modules/uses.ts'), uses("{ name: 'Ada' }"))
-    expect(typeCheck(folder)).toBe('')
+    expect(await typeCheck(folder)).toBe('')
     await writeFile(join(folder, 'modules/uses.ts'), uses("{ nom: 'Ada' }"))
-    expect(typeCheck(folder)).toContain("'nom' does not exist")
+    expect(await typeCheck(folder)).toContain("'nom' does not exist")
   })
   test('with --watch it writes them again when a file is saved, until Ctrl-C', async () => {
     await createModule('hello')

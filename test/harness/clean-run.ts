@@ -21,6 +21,8 @@ const SERVERS = ['/usr/local/sbin', '/usr/sbin', '/sbin']
 
 export default function setup({ vitest }: TestProject): () => Promise<void> {
   process.env.PATH = [process.env.PATH, ...SERVERS].join(delimiter)
+  // Node parses these at each start of a program, which takes 70 ms. Tests trust the certificates that they make.
+  delete process.env.NODE_EXTRA_CA_CERTS
   const folder = mkdtempSync(join(tmpdir(), 'st-'))
   chmodSync(folder, 0o711) // some tests run programs as another user
   process.env.TMPDIR = folder

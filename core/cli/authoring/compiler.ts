@@ -1,7 +1,7 @@
 /** The author's own TypeScript: any version checks types, and those up to 6 have an API besides. */
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type ts from 'typescript'
+import type ts from '@typescript/typescript6'
 import { importModule } from '../../process/import-module.ts'
 import { resolveFrom } from './resolve-from.ts'
 

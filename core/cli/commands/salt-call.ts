@@ -142,7 +142,7 @@ async function printResult(
   for (const sentence of notStored) printNote(`WARNING: ${sentence}`)
   const { return: value, retcode, success, out } = returned
   if (failure) {
-    printNote(String(value))
+    printNote(String(value).replace(/^ERROR: /, () => `Error running '${fun}': `)) // in the words of Salt's salt-call
     return failure === 'missing' ? exitCodes.noFunction : exitCodes.failed
   }
   const about = { ...returned, id: config.id, fun, fun_args: args, ...(metadata && { metadata }) }

@@ -1,7 +1,7 @@
 /** The types of results, as the author's TypeScript knows them: can each be sent? */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import type ts from 'typescript'
+import type ts from '@typescript/typescript6'
 import { type Finding, finding } from '../../../loader/check/rules.ts'
 import { SourceText } from '../../../loader/check/source-text.ts'
 import { packageRoot } from '../../../process/own-package.ts'

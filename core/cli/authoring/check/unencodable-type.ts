@@ -1,4 +1,4 @@
-import type ts from 'typescript'
+import type ts from '@typescript/typescript6'
 
 /** Levels of members that are followed. */
 const MAX_DEPTH = 6

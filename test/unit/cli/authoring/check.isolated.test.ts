@@ -29,8 +29,9 @@ async function put(path: string, text: string): Promise<void> {
 
 /** As after `npm install`, but for the network. */
 async function installCompiler(below: string): Promise<void> {
-  await mkdir(join(folder, below, 'node_modules', '@types'), { recursive: true })
-  for (const name of ['typescript', '@types/node'])
+  for (const scope of ['@types', '@typescript'])
+    await mkdir(join(folder, below, 'node_modules', scope), { recursive: true })
+  for (const name of ['typescript', '@typescript/typescript6', '@types/node'])
     await symlink(join(project, 'node_modules', name), join(folder, below, 'node_modules', name))
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -6,7 +6,8 @@ import { compilerApiOf, compilerOf } from '../../../../core/cli/authoring/compil
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { SLOW_TEST } from '../../../harness/slow.ts'
 
-const installed = fileURLToPath(new URL('../../../../node_modules/typescript', import.meta.url))
+const installed = (name: string) =>
+  fileURLToPath(new URL(`../../../../node_modules/${name}`, import.meta.url))
 
 let folder: string
 beforeAll(async () => {
@@ -14,13 +15,10 @@ beforeAll(async () => {
 })
 afterAll(() => removeFolder(folder))
 
-/** Return a folder with what is like TypeScript 7. */
+/** Return a folder with TypeScript 7. */
 async function withSeven(name: string): Promise<string> {
-  const seven = join(folder, name, 'node_modules', 'typescript')
-  await mkdir(seven, { recursive: true })
-  const exports = { './package.json': './package.json', '.': './version.cjs' }
-  await writeFile(join(seven, 'package.json'), JSON.stringify({ type: 'module', exports }))
-  await writeFile(join(seven, 'version.cjs'), "exports.version = '7.0.2'\n")
+  await mkdir(join(folder, name, 'node_modules', '@typescript'), { recursive: true })
+  await symlink(installed('typescript'), join(folder, name, 'node_modules', 'typescript'))
   return join(folder, name)
 }
 
@@ -31,13 +29,13 @@ test('a folder without TypeScript has no compiler', async () => {
 
 test('TypeScript 7 is a compiler without an API', async () => {
   const alone = await withSeven('alone')
-  expect(compilerOf(alone)).toBe(join(alone, 'node_modules', 'typescript', 'bin', 'tsc'))
+  expect(compilerOf(alone)).toBe(join(installed('typescript'), 'bin', 'tsc'))
   expect(await compilerApiOf(alone)).toBeUndefined()
 })
 
 test('TypeScript 7 has the API of 6 that is installed beside it', SLOW_TEST, async () => {
   const both = await withSeven('both')
-  await mkdir(join(both, 'node_modules', '@typescript'))
-  await symlink(installed, join(both, 'node_modules', '@typescript', 'typescript6'))
+  const six = '@typescript/typescript6'
+  await symlink(installed(six), join(both, 'node_modules', six))
   expect(await compilerApiOf(both)).toHaveProperty('createProgram')
 })
