@@ -102,8 +102,7 @@ export async function openSyndic(
         closing.abort()
         clearInterval(timer)
         await expiring.close()
-        await forwarding.ended
-        await Promise.all(uplinks.map((uplink) => uplink.close()))
+        await Promise.all([forwarding.ended, ...uplinks.map((uplink) => uplink.close())])
         await disposer.close()
       },
     }

@@ -1,5 +1,6 @@
 import type { Log } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
+import { endsWithin } from '../base/with-timeout.ts'
 import type { ReceivedPublication } from '../channel/subscription.ts'
 import type { LocalClient } from '../client/index.ts'
 import type { PrivateKey, PublicKey } from '../crypto/index.ts'
@@ -41,6 +42,8 @@ export interface UplinkSettings {
 
 /** Time between attempts to send what the master above did not take. */
 const RETRY = { minMs: 500, maxMs: 5_000 }
+/** How long requests that are under way when the syndic stops may wait for the master above. */
+const FINISH_MS = 2_000
 
 /** The link of a syndic to one master above. */
 export class Uplink {
@@ -116,11 +119,13 @@ export class Uplink {
     await this.connection.request(makeMinionEvent(id, { events }, { pretag: `syndic/${id}` }))
   }
 
+  /** Stop. What the master above does not take in time stays in the outbox, for the next run. */
   async close(): Promise<void> {
     await this.connection.unsubscribe()
-    await Promise.all(this.#running)
-    await this.#delivery?.close()
-    await this.connection.close()
+    const finished = Promise.all([...this.#running, this.#delivery?.close()])
+    await endsWithin(finished, FINISH_MS)
+    await this.connection.close() // rejects the requests that are left
+    await finished
   }
 
   #track(work: Promise<void>): void {
@@ -155,7 +160,7 @@ export class Uplink {
     if (!(await publishBelow(received, { client, log, signal }))) await this.#report(jid)
   }
 
-  /** Speak for nobody in a job that was published on this host: it came back, since its master is above one that is above it. */
+  /** Speak for nobody in a job that this master has already, and not from above: its master is above one that is above it. */
   async #refuseOwn(jid: string): Promise<void> {
     const { log, master, config } = this.#settings
     log.warn(

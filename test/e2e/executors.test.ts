@@ -128,7 +128,7 @@ exec env -i PATH=/usr/bin:/bin HOME=/ setpriv --reuid="$user" --clear-groups -- 
     const ran = (...words: string[]) => json('as-nobody', ...words)
     expect(await ran('cmd.retcode', 'exit 3')).toEqual({ value: 3, code: 1 })
     const { value, code } = await ran('cmd.run', 'x', 'cwd=/nowhere')
-    expect(value).toContain('ERROR')
+    expect(value).toContain("Error running 'cmd.run': Specified cwd '/nowhere'")
     expect(code).toBe(1)
   })
 

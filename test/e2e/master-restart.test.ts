@@ -16,7 +16,6 @@ const begun = async () => (await readdir(cluster.root)).filter((name) => name.st
 async function throughRestart(script: string) {
   cluster = await Cluster.open({
     minions: ['web1', 'web2'],
-    master: { gather_job_timeout: 1 },
     minion: { recon_default: 3_000, recon_max: 0, recon_randomize: false },
   })
   const command = `mktemp ${cluster.root}/began-XXXXXX >/dev/null; ${script}`

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
 import { Cluster, jobsWithin } from '../harness/daemons.ts'
@@ -43,6 +43,23 @@ test.concurrent('a return reaches the master above although that, and the syndic
   await syndic.killAll()
   await until('the return below', async () => (await lookUp(low, jid)).web1 === true)
   await lowClient.close()
+  await top.startMaster()
+  syndic.start()
+  expect(await hasReturns(top, jid, { web1: true })).toEqual({ web1: true })
+})
+
+test.concurrent('a syndic stops while the master above does not answer, and sends the return when both are back', async (context) => {
+  const open = opener(context)
+  const top = await open({ master: { order_masters: true } })
+  const low = await open({ minions: ['web1'], master: above(top) })
+  const syndic = await low.addSyndic('low')
+  const client = await top.client()
+  const { jid } = await client.runJob({ tgt: '*', fun: 'test.sleep', arg: [1] })
+  await client.close()
+  await low.master.logged(`with jid ${jid}`)
+  await top.master.killAll()
+  await hasReturns(low, jid, { web1: true })
+  await syndic.stop()
   await top.startMaster()
   syndic.start()
   expect(await hasReturns(top, jid, { web1: true })).toEqual({ web1: true })
@@ -105,7 +122,13 @@ test.concurrent('two masters above each other run a job once, and say that this 
   await one.startMaster()
   await two.addSyndic('two')
   const syndic = await one.addSyndic('one')
-  const { stdout, stderr } = await one.salt('*', 'test.ping', '--out', 'json', '--static')
-  expect(JSON.parse(stdout), stderr).toEqual({ 'at-one': true, 'at-two': true })
+  // The return of at-one must not reach the other master before the job does, which then looks like one of its own.
+  const published = join(one.root, 'published')
+  const command = `until [ -e ${published} ]; do sleep 0.1; done; echo done`
+  const ended = one.salt('*', 'cmd.run', command, '--out', 'json', '--static')
+  await two.master.logged('Published command cmd.run')
+  await writeFile(published, '')
+  const { stdout, stderr } = await ended
+  expect(JSON.parse(stdout), stderr).toEqual({ 'at-one': 'done', 'at-two': 'done' })
   expect(syndic.output).toContain('which was published here')
 })

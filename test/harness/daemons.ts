@@ -18,8 +18,8 @@ export const bin = fileURLToPath(new URL('../../bin/', import.meta.url))
 
 type Options = Record<string, unknown>
 
-/** After so long a daemon that was told to stop is killed, so that it does not outlive the tests. */
-const STOP_MS = 60_000
+/** After so long a daemon that was told to stop is killed, so that it does not outlive the tests, and the test fails. */
+const STOP_MS = 30_000
 
 /** Set in the environment of a daemon, and so of all it starts, to its program and folder. */
 const MARK = 'SALT_TEST_DAEMON'
@@ -89,9 +89,15 @@ export class Daemon {
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     const gone = this.exited()
     this.#child?.kill(signal)
-    const timer = setTimeout(() => this.#child?.kill('SIGKILL'), STOP_MS)
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      this.#child?.kill('SIGKILL')
+    }, STOP_MS)
     await gone
     clearTimeout(timer)
+    if (isLate)
+      throw new Error(`${this.program} did not stop within ${STOP_MS} ms:\n${this.output.slice(-2000)}`)
   }
 
   /** The daemon and all it started, orphans among it, as far as they live. */
