@@ -99,13 +99,13 @@ export class Catalogues {
     })
   }
 
-  /** Remove the records of minions that are not among these. */
-  async keep(ids: ReadonlySet<string>): Promise<void> {
+  /** Remove the records of minions that are not known. */
+  async keep(isKnown: (id: string) => boolean): Promise<void> {
     const kinds = ['hash', 'asked']
     const known = kinds.flatMap((kind) =>
       Array.from(this.#store.keys(keysUnder(kind)), (key) => String(key[1])),
     )
-    for (const id of new Set(known)) if (!ids.has(id)) await this.remove(id)
+    for (const id of new Set(known)) if (!isKnown(id)) await this.remove(id)
   }
 
   close(): Promise<void> {

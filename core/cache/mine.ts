@@ -63,9 +63,9 @@ export class Mine {
     })
   }
 
-  /** Remove the entries of minions that are not among these. */
-  async keep(ids: ReadonlySet<string>): Promise<void> {
-    for (const id of this.ids()) if (!ids.has(id)) await this.remove(id)
+  /** Remove the entries of minions that are not known. */
+  async keep(isKnown: (id: string) => boolean): Promise<void> {
+    for (const id of this.ids()) if (!isKnown(id)) await this.remove(id)
   }
 
   close(): Promise<void> {

@@ -89,9 +89,9 @@ export class MinionStarts {
     return typeof id === 'string' ? id : undefined
   }
 
-  /** Remove the runs of minions that are not among these. */
-  async keep(ids: ReadonlySet<string>): Promise<void> {
-    const gone = this.ids().filter((id) => !ids.has(id))
+  /** Remove the runs of minions that are not known. */
+  async keep(isKnown: (id: string) => boolean): Promise<void> {
+    const gone = this.ids().filter((id) => !isKnown(id))
     for (const id of gone)
       await this.#store.change((records) => {
         for (const { token } of startsIn(records, id)) records.remove(['run', token])
@@ -101,7 +101,7 @@ export class MinionStarts {
     for (const id of this.syndics()) {
       const isSilent =
         this.of(id).at(-1)?.syndic !== true && now - Number(this.#store.get(['syndic', id])) > FORGET_MS
-      if (isSilent || !ids.has(id)) await this.#store.remove(['syndic', id])
+      if (isSilent || !isKnown(id)) await this.#store.remove(['syndic', id])
     }
   }
 

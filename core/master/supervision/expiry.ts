@@ -2,6 +2,7 @@ import { openOwnTokens } from '../../auth/index.ts'
 import type { Log } from '../../author/context.ts'
 import { sizeText } from '../../base/byte-size.ts'
 import { systemClock } from '../../base/clock.ts'
+import { isMinionId } from '../../base/minion-id.ts'
 import type { SteadyTime } from '../../base/steady-time.ts'
 import { Catalogues } from '../../cache/catalogues.ts'
 import { Mine } from '../../cache/mine.ts'
@@ -43,10 +44,10 @@ export async function expire(
     await trimJobs(config, jobs, log, fire)
     if (lifetimeSeconds > 0) await replays.expire(now - 2 * lifetimeSeconds * 1000)
     await sessions.prune()
-    const minions = new Set(await keys.minions())
-    await catalogues.keep(minions)
-    await starts.keep(minions)
-    await mine.keep(minions)
+    const minions = new Set<string>(await keys.minions())
+    // A minion may have been accepted since that list was read.
+    const isKnown = (id: string) => minions.has(id) || (isMinionId(id) && keys.accepted(id) !== undefined)
+    for (const store of [catalogues, starts, mine]) await store.keep(isKnown)
     await expireTokens(config, log, now)
   } finally {
     const stores = [jobs, replays, sessions, publications, catalogues, starts, mine]

@@ -1,11 +1,17 @@
-import { expect, test } from 'vitest'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
 import { SteadyTime } from '../../../../core/base/steady-time.ts'
+import { MinionStarts } from '../../../../core/cache/minion-starts.ts'
+import { minionDataDirectory } from '../../../../core/config/cachedir.ts'
 import { loadMasterConfig } from '../../../../core/config/index.ts'
 import { JobCache } from '../../../../core/jobs/job-cache.ts'
 import { openJobCache } from '../../../../core/jobs/open-job-cache.ts'
+import { KeyStore } from '../../../../core/keys/index.ts'
 import { clockLeapMessage, expire, trimJobs } from '../../../../core/master/supervision/expiry.ts'
 import { recordingLog } from '../../../../core/testing/recording-log.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { keyPair } from '../../../harness/key-pairs.ts'
 
 test('what is dropped for its size is told in the log and by an event, and what stays over it as well', async () => {
   const directory = await temporaryFolder('salt-expiry-')
@@ -67,4 +73,24 @@ test('jobs expire by the time they are given, which is told; a clock that went a
   expect(lines[1]).toBe(`One job older than keep_jobs_seconds (60) removed: ${jid} to ${jid}.`)
   await jobs.close()
   await removeFolder(cachedir)
+})
+
+test('what is known of a minion is kept when its key is accepted after the keys were listed, and removed without a key', async () => {
+  const root = await temporaryFolder('salt-expiry-')
+  const { config } = loadMasterConfig({ configDir: root, overrides: { cachedir: root, pki_dir: root } })
+  await mkdir(join(root, 'minions'))
+  await writeFile(join(root, 'minions', 'web1'), (await keyPair('web1')).publicKey.pem)
+  const starts = MinionStarts.open(minionDataDirectory(config))
+  for (const id of ['web1', 'gone'])
+    await starts.save(id, { token: id.padEnd(6, '-'), address: '', host: 'web1', pid: 1 }, 1)
+  vi.spyOn(KeyStore.prototype, 'minions').mockResolvedValueOnce([])
+  await expire(
+    config,
+    recordingLog(() => undefined),
+    () => undefined,
+    { now: () => 1 },
+  )
+  expect(starts.ids()).toEqual(['web1'])
+  await starts.close()
+  await removeFolder(root)
 })
