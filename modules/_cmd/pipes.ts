@@ -14,14 +14,24 @@ export interface Pipe {
   readonly theirs: number
 }
 
+/** Number of pipes that are made at once: starting mkfifo takes about as long as starting the command itself. */
+const MADE_AT_ONCE = 8
+/** Pipes that were made and are not used yet. */
+const spare: Pipe[] = []
+
 /**
  * Open real pipes. Node's own stdio "pipes" are sockets, on which `echo >/dev/stderr` fails, and which two file
  * descriptors of a child cannot share. A FIFO whose name has been removed is an ordinary pipe.
  * Resolves to undefined if none can be made (no mkfifo, no writable folder).
  */
-export function openPipes(count: 1 | 2): Promise<Pipe[] | undefined> {
+export async function openPipes(count: 1 | 2): Promise<Pipe[] | undefined> {
+  if (spare.length < count) spare.push(...((await makePipes()) ?? []))
+  return spare.length < count ? undefined : spare.splice(0, count)
+}
+
+function makePipes(): Promise<Pipe[] | undefined> {
   return inPrivateFolder(async (folder) => {
-    const paths = ['0', '1'].slice(0, count).map((name) => join(folder, name))
+    const paths = Array.from({ length: MADE_AT_ONCE }, (_, index) => join(folder, String(index)))
     // Everyone may open the FIFOs, so that a command of another user can reopen /dev/stdout; the folder stays private.
     await run('mkfifo', ['-m', '666', ...paths], { timeout: 5000 })
     return openAll(paths)

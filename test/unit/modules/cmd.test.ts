@@ -67,6 +67,8 @@ describe('cmd.run', () => {
 
   test('runs without mkfifo too, then on sockets', async () => {
     vi.stubEnv('PATH', folder)
+    vi.resetModules() // they keep pipes in store
+    const cmd = await import('../../../modules/cmd.ts')
     try {
       const cmdLine = 'echo out; echo err >&2; read line; echo $line; umask'
       const outcome = await call(cmd.run, { cmd: cmdLine, shell: '/bin/sh', stdin: 'in', umask: 77 })
