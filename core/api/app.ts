@@ -7,6 +7,7 @@ import type { ApiContext } from './context.ts'
 import { negotiateFormat, openFormats } from './formats.ts'
 import { compress } from './gzip.ts'
 import { answerUnreadableUrl, errorHandler, notFoundHandler } from './http-errors.ts'
+import { lazyValidator } from './lazy-validator.ts'
 import { addLiveRoutes, addRequestGuards, serverOptions } from './live/index.ts'
 import { refuseUnknownQuery } from './query.ts'
 import { jobs } from './routes/jobs.ts'
@@ -25,9 +26,9 @@ export async function createApp(context: ApiContext): Promise<FastifyInstance> {
     ...serverOptions(context),
     frameworkErrors: answerUnreadableUrl,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
     schemaErrorFormatter: schemaError,
   })
+  app.setValidatorCompiler(lazyValidator)
   app.setErrorHandler(errorHandler(context))
   app.addHook('onRequest', negotiateFormat(await openFormats(config, log)))
   app.addHook('onRequest', async ({ ip }) => checkAddress(ip, settings))
