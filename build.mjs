@@ -47,7 +47,6 @@ const commands = [
 ]
 /** Child processes that are started often use it, too, which saves 5 to 20 ms of each. */
 const children = [
-  'cli/dev/session-process',
   'client/functions/background-process',
   'master/publisher/publisher-process',
   'master/worker/worker-process',
@@ -120,6 +119,7 @@ const programBundles = await build({
   ...asPrograms,
   entryPoints: [
     { in: 'core/cli/commands/salt.ts', out: 'salt' },
+    { in: 'core/cli/commands/salt-master.ts', out: 'salt-master' },
     { in: 'core/cli/completion/main.ts', out: 'salt-words' },
     { in: 'core/cli/shared-bundle.ts', out: 'shared' },
     ...processes.map((name) => ({
@@ -148,6 +148,7 @@ await copyAssets()
 await writeAboutPackage()
 for (const { bundle, runs } of commands) await keepCompiled(bundle, runs)
 const masterFlags = await flagsOfTheMaster()
+await keepCompiled('salt-master', [[]], masterFlags)
 for (const name of children) {
   const starter = path.relative(path.join(programs, path.dirname(name)), path.join(root, 'bin', 'start.cjs'))
   await writeFile(
@@ -208,7 +209,7 @@ async function removeOrphans(written) {
   }
 }
 
-/** Returns the flags of V8 that the children of a master run with: V8 takes compiled code only under the same ones. */
+/** Returns the flags of V8 that a master and its children run with: V8 takes compiled code only under the same ones. */
 async function flagsOfTheMaster() {
   const { SMALL_REQUESTS_MEMORY } = await importSource('core/master/supervision/memory.ts')
   return SMALL_REQUESTS_MEMORY.flags

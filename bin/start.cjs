@@ -34,11 +34,10 @@ const EXIT_CONFIG = 78
 
 /**
  * The most frequent commands have bundles of their own: from the one that the others share they take up to 10 ms longer (of
- * 120 ms). More bundles would not fit into the package.
+ * 120 ms). salt-master has V8 flags that save memory, and V8 takes compiled code only under the flags that it was compiled with. More
+ * bundles would not fit into the package.
  */
-const ALONE = ['salt', 'salt-words']
-/** Programs with V8 flags of their own, which save memory: V8 takes compiled code only under the flags that it was compiled with. */
-const COMPILED_ANEW = ['salt-master']
+const ALONE = ['salt', 'salt-master', 'salt-words']
 
 /** The bundles that this process runs, for the build, which keeps what was compiled meanwhile. */
 let scripts
@@ -49,10 +48,7 @@ module.exports = function start(name) {
   checkOpenFiles(name)
   for (const end = Date.now() + WAIT_MS; ; ) {
     try {
-      return void startFrom(
-        COMPILED_ANEW.includes(name) ? require(bundleOf(name)) : load(bundleOf(name)),
-        name,
-      )
+      return void startFrom(load(bundleOf(name)), name)
     } catch (error) {
       if (Date.now() >= end) return giveUp(name, error)
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS)

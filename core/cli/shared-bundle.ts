@@ -3,7 +3,6 @@ export const programs = {
   'salt-api': () => import('./commands/salt-api.ts'),
   'salt-call': () => import('./commands/salt-call.ts'),
   'salt-key': () => import('./commands/salt-key.ts'),
-  'salt-master': () => import('./commands/salt-master.ts'),
   'salt-minion': () => import('./commands/salt-minion.ts'),
   'salt-syndic': () => import('./commands/salt-syndic.ts'),
   'salt-run': () => import('./commands/salt-run.ts'),
