@@ -79,7 +79,8 @@ export async function callFunction(settings: CallSettings): Promise<LocalCallRes
       ...(module_executors && { module_executors }),
       ...(executor_opts && { executor_opts }),
     }
-    const job: JobLoad = { fun, arg, tgt: id, jid, ret: '', tgt_type: 'glob', user, ...extras, ...steering }
+    const origin = { tgt: 'salt-call', tgt_type: 'glob', pid: process.pid } // as in Salt
+    const job: JobLoad = { fun, arg, ...origin, jid, ret: '', user, ...extras, ...steering }
     const runner = await runnerOf(config, grains, connection, bus, log)
     const save = await returnersOfCall(settings.returners ?? '', config, runner, log)
     const abort = new AbortController()

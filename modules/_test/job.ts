@@ -1,5 +1,8 @@
 import type { Context } from 'salt-ts'
 
+/** Fields that Salt's `salt-call` passes to functions. */
+const OF_SALT_CALL = ['fun', 'jid', 'pid', 'tgt', 'metadata']
+
 /**
  * Return the fields of a job as the keyword arguments `__pub_<key>` that Python minions pass to functions, with `__kwarg__`
  * removed from its arguments. Empty for calls within a job.
@@ -7,7 +10,10 @@ import type { Context } from 'salt-ts'
 export function jobKwargs({ job, nested }: Pick<Context, 'job' | 'nested'>): Record<string, unknown> {
   if (!job || nested) return {}
   const words = { ...job, ...(job.arg && { arg: job.arg.map(unmarked) }) }
-  return Object.fromEntries(Object.entries(words).map(([key, value]) => [`__pub_${key}`, value]))
+  const isShown = (key: string) => job.tgt !== 'salt-call' || OF_SALT_CALL.includes(key)
+  return Object.fromEntries(
+    Object.entries(words).flatMap(([key, value]) => (isShown(key) ? [[`__pub_${key}`, value]] : [])),
+  )
 }
 
 function unmarked(value: unknown): unknown {

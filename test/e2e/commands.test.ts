@@ -323,6 +323,17 @@ test('salt-call tells the master what it returned, unless it is told not to', as
 })
 
 describe('salt-call --local', () => {
+  test('passes functions the fields of the call that Salt passes', async () => {
+    const { stdout } = await call('test.kwarg', 'a=1', '--out', 'json')
+    expect(JSON.parse(stdout).local).toEqual({
+      a: 1,
+      __pub_fun: 'test.kwarg',
+      __pub_jid: expect.stringMatching(/^\d{20}$/),
+      __pub_pid: process.pid,
+      __pub_tgt: 'salt-call',
+    })
+  })
+
   test('gives the value under local, or all there is with --metadata', async () => {
     expect((await call('test.echo', 'x', '--out', 'txt')).stdout).toBe('local: x\n')
     const { stdout } = await call('--metadata', 'test.retcode', '3', '--out', 'json')

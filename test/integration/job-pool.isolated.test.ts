@@ -153,6 +153,15 @@ export const memory = () => { const all = []; for (;;) all.push(new Array(1000).
   }
 }, 60_000)
 
+test('questions between jobs are answered by the process that is ready, and start no other', async () => {
+  const pool = openPool()
+  expect(await pool.describe(false, false)).toContain('test.ping')
+  expect(await pool.check([{ fun: 'test.ping', arg: [] }])).toEqual([null])
+  expect(pool.idle).toBe(1)
+  expect(pool.started).toBe(1)
+  pool.close()
+})
+
 test('many jobs at once share the processes that are there, and only so many are started at once', async () => {
   const pool = openPool()
   const pids = new Set<number>()

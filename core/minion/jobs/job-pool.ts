@@ -57,6 +57,8 @@ export class JobPool {
   readonly #checks = new Semaphore(CHECKS_AT_ONCE)
   /** Reasons by the key (path and version) of each file that blocked a process while it was loaded. */
   readonly #blocked = new Map<string, string>()
+  /** Number of questions under way: they take a moment, so that no other process is kept ready meanwhile. */
+  #questions = 0
   #generation = 0
   /** Number of processes that were started. */
   started = 0
@@ -106,10 +108,16 @@ export class JobPool {
 
   /** Ask the next free process. Resolves with undefined after `ms` milliseconds, when the process is killed. */
   async #ask(question: ToJobProcess, ms: number): Promise<unknown> {
-    const worker = await this.#take()
-    const answer = await worker.ask(question, ms)
-    this.#release(worker, answer !== undefined)
-    return answer
+    this.#questions++
+    try {
+      const worker = await this.#take()
+      const answer = await worker.ask(question, ms)
+      this.#release(worker, answer !== undefined)
+      return answer
+    } finally {
+      this.#questions--
+      this.#share()
+    }
   }
 
   /**
@@ -135,7 +143,8 @@ export class JobPool {
   #share(): void {
     while (this.#requests.length > 0 && this.#idle.length > 0)
       this.#requests.shift()?.resolve(this.#idle.shift()!)
-    const wanted = this.#requests.length + (this.#closed ? 0 : this.#settings.warm - this.#idle.length)
+    const ready = this.#idle.length + this.#questions
+    const wanted = this.#requests.length + (this.#closed ? 0 : Math.max(0, this.#settings.warm - ready))
     while (this.#starting.size < Math.min(wanted, STARTS_AT_ONCE)) this.#start()
   }
 
