@@ -34,16 +34,13 @@ const TRACEBACK = /^(The minion function caused an exception|Passed invalid argu
 
 const isTraceback = (value: unknown): boolean => typeof value === 'string' && TRACEBACK.test(value)
 
-/** The id of the job, which functions show that get the fields of their job. */
-const JID = /("__pub_jid": "[^0-9]*)\d{20}/g
-
-/** Return a value as text in which the order of keys and the id of the job do not count. */
+/** Return a value as text in which the order of keys and the fields of the job do not count. */
 export const textOf = (value: unknown): string =>
   jsonText(value, {
     order: sorted,
     other: (member) =>
       member instanceof Uint8Array ? `bytes:${Buffer.from(member).toString('hex')}` : String(member),
-  }).replace(JID, '$1')
+  })
 
 /** Return the keys and kinds of a value as text. */
 function kindsOf(value: unknown): string {
@@ -65,8 +62,11 @@ function kindOf(value: unknown): string {
       : typeof value
 }
 
+/** Return the members in order, without the fields of the job (`__pub_*`): Salt gets its calls as jobs, salt-ts as `salt-call`. */
 const sorted = (map: unknown): [unknown, unknown][] =>
-  membersOf(map as Mapping).sort(([one], [other]) => (String(one) < String(other) ? -1 : 1))
+  membersOf(map as Mapping)
+    .filter(([key]) => !String(key).startsWith('__pub_'))
+    .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1))
 
 const membersOf = (map: Mapping): [unknown, unknown][] =>
   map instanceof Map ? [...map] : Object.entries(map)
