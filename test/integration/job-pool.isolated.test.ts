@@ -162,6 +162,17 @@ test('questions between jobs are answered by the process that is ready, and star
   pool.close()
 })
 
+test('jobs in a row share two processes, of which one ends when no job comes', async () => {
+  const pool = openPool({}, { spareMs: 300 })
+  const pids = new Set<number>()
+  for (let job = 0; job < 4; job++) await run(pool, jobOf('test.ping'), (pid) => pids.add(pid))
+  await until('one process to be left', () => pool.idle === 1)
+  expect([...pids].map(isAlive)).toEqual([true])
+  expect(pool.started).toBe(2)
+  expect(await run(pool, jobOf('test.ping'))).toMatchObject({ return: true })
+  pool.close()
+})
+
 test('many jobs at once share the processes that are there, and only so many are started at once', async () => {
   const pool = openPool()
   const pids = new Set<number>()

@@ -15,6 +15,8 @@ import type { ToJobProcess } from './messages.ts'
 export interface JobPoolSettings extends JobProcessSettings {
   /** Number of idle processes to keep ready. */
   readonly warm: number
+  /** Milliseconds without a job after which idle processes beyond those end. */
+  readonly spareMs?: number
 }
 
 /** The services, arguments and callbacks of a job in a process. */
@@ -35,6 +37,9 @@ const JOBS_PER_PROCESS = 500
 
 /** Processes that are started at once. More would be slower, since a start needs a full core. */
 const STARTS_AT_ONCE = availableParallelism()
+
+/** How long one idle process more than `warm` is kept: jobs in a row then start no processes. Each takes about 30 MB. */
+const SPARE_MS = 60_000
 
 /** Time that a process may take to check calls. */
 const CHECK_MS = 2_000
@@ -60,6 +65,7 @@ export class JobPool {
   /** Number of questions under way: they take a moment, so that no other process is kept ready meanwhile. */
   #questions = 0
   #generation = 0
+  #ending: NodeJS.Timeout | undefined
   /** Number of processes that were started. */
   started = 0
   /** Number of processes that ended while they ran a job. */
@@ -146,6 +152,13 @@ export class JobPool {
     const ready = this.#idle.length + this.#questions
     const wanted = this.#requests.length + (this.#closed ? 0 : Math.max(0, this.#settings.warm - ready))
     while (this.#starting.size < Math.min(wanted, STARTS_AT_ONCE)) this.#start()
+    clearTimeout(this.#ending)
+    if (this.#idle.length > this.#settings.warm)
+      this.#ending = setTimeout(() => this.#endSpare(), this.#settings.spareMs ?? SPARE_MS).unref()
+  }
+
+  #endSpare(): void {
+    for (const worker of this.#idle.splice(this.#settings.warm)) worker.stop()
   }
 
   #start(): void {
