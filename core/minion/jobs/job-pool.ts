@@ -154,11 +154,15 @@ export class JobPool {
     while (this.#starting.size < Math.min(wanted, STARTS_AT_ONCE)) this.#start()
     clearTimeout(this.#ending)
     if (this.#idle.length > this.#settings.warm)
-      this.#ending = setTimeout(() => this.#endSpare(), this.#settings.spareMs ?? SPARE_MS).unref()
+      this.#ending = setTimeout(
+        () => this.#stopIdle(this.#settings.warm),
+        this.#settings.spareMs ?? SPARE_MS,
+      ).unref()
   }
 
-  #endSpare(): void {
-    for (const worker of this.#idle.splice(this.#settings.warm)) worker.stop()
+  /** End the idle processes, but as many as `kept`. */
+  #stopIdle(kept = 0): void {
+    for (const worker of this.#idle.splice(kept)) worker.stop()
   }
 
   #start(): void {
@@ -201,14 +205,14 @@ export class JobPool {
 
   #renew(): void {
     this.#generation++
-    for (const worker of this.#idle.splice(0)) worker.stop()
+    this.#stopIdle()
     this.#share()
   }
 
   /** End idle processes. Running jobs continue and leave their returns in the spool. */
   close(): void {
     this.#closed = true
-    for (const worker of this.#idle.splice(0)) worker.stop()
+    this.#stopIdle()
   }
 
   /** Give back a process after a job or a check. */
