@@ -4,7 +4,7 @@ import { isAbsolute } from 'node:path'
 import { textOf } from './files.ts'
 import { float } from './numbers.ts'
 import { descriptorsOf, socketsOf } from './process-sockets.ts'
-import { memoryInfo, TICKS } from './processes.ts'
+import { fieldsOfStat, memoryInfo, TICKS } from './processes.ts'
 
 type Detail = (pid: number) => Promise<unknown>
 
@@ -76,11 +76,7 @@ function fieldsIn(text: string | undefined): ReadonlyMap<string, string> | null 
 
 /** Return the numbers of a `stat` file after the name of the process. */
 async function statFields(folder: string): Promise<number[]> {
-  const text = (await textOf(`${folder}/stat`)) ?? ''
-  return text
-    .slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number)
+  return fieldsOfStat((await textOf(`${folder}/stat`)) ?? '').map(Number)
 }
 
 async function threadTimes(pid: number, id: string): Promise<unknown[]> {

@@ -91,7 +91,7 @@ async function describe(pid: number, { bootTime, users }: HostFacts): Promise<Pr
   )
   if (stat === undefined || status === undefined) return undefined
   const comm = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'))
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const fields = fieldsOfStat(stat)
   const number = (index: number) => Number(fields[index] ?? 0)
   const ids = (name: string) => new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(status)?.[1]?.split(/\s+/) ?? []
   const words = (cmdline ?? '').split('\0')
@@ -118,6 +118,9 @@ async function describe(pid: number, { bootTime, users }: HostFacts): Promise<Pr
     },
   }
 }
+
+/** Return the fields of a `stat` file after the name of the process, which may have spaces and parentheses. */
+export const fieldsOfStat = (stat: string): string[] => stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 
 /** The kernel cuts names after 15 characters. */
 function fullName(comm: string, program = ''): string {
