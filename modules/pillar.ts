@@ -150,13 +150,13 @@ export const file_exists = fn(
     const folders = roots
       .filter(([name]) => !saltenv || name === saltenv)
       .flatMap(([, folders]) => (Array.isArray(folders) ? folders.map(String) : []))
-    const found = await Promise.all(
-      folders.map(
-        async (folder) =>
-          isInside(path) && ((await stat(join(folder, path)).catch(() => undefined))?.isFile() ?? false),
-      ),
-    )
-    return found.includes(true)
+    if (!isInside(path)) return false
+    const isFile = (folder: string) =>
+      stat(join(folder, path)).then(
+        (found) => found.isFile(),
+        () => false,
+      )
+    return (await Promise.all(folders.map(isFile))).includes(true)
   },
 )
 

@@ -97,7 +97,7 @@ async function addToLocalGroups(name: string, groups: readonly string[], context
   return context.retcode === 0
 }
 
-/** Return the gid of a group that is given by its name or gid. @throws CommandExecutionError if there is none */
+/** Return the gid of a group that is given by its name or gid; undefined if no group has the name. */
 export async function gidOf(
   group: string | number,
   root: Root,

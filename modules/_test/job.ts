@@ -11,9 +11,8 @@ export function jobKwargs({ job, nested }: Pick<Context, 'job' | 'nested'>): Rec
   if (!job || nested) return {}
   const words = { ...job, ...(job.arg && { arg: job.arg.map(unmarked) }) }
   const isShown = (key: string) => job.tgt !== 'salt-call' || OF_SALT_CALL.includes(key)
-  return Object.fromEntries(
-    Object.entries(words).flatMap(([key, value]) => (isShown(key) ? [[`__pub_${key}`, value]] : [])),
-  )
+  const shown = Object.entries(words).filter(([key]) => isShown(key))
+  return Object.fromEntries(shown.map(([key, value]) => [`__pub_${key}`, value]))
 }
 
 function unmarked(value: unknown): unknown {
