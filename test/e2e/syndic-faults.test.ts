@@ -17,6 +17,14 @@ const above = (...masters: Cluster[]) => ({
   syndic_master: masters.map(({ ports }) => `127.0.0.1:${ports.request}`),
 })
 
+/** Open a master of masters, and below it one with a minion and its syndic. */
+async function topAndLow(context: TestContext) {
+  const open = opener(context)
+  const top = await open({ master: { order_masters: true } })
+  const low = await open({ minions: ['web1'], master: above(top) })
+  return { top, low, syndic: await low.addSyndic('low') }
+}
+
 async function lookUp(cluster: Cluster, jid: string): Promise<Record<string, unknown>> {
   const { stdout } = await cluster.command('salt-run', 'jobs.lookup_jid', jid, '--out', 'json')
   return JSON.parse(stdout || '{}')
@@ -30,10 +38,7 @@ const hasReturns = (cluster: Cluster, jid: string, expected: Record<string, unkn
   })
 
 test.concurrent('a return reaches the master above although that, and the syndic, are killed while the job runs', async (context) => {
-  const open = opener(context)
-  const top = await open({ master: { order_masters: true } })
-  const low = await open({ minions: ['web1'], master: above(top) })
-  const syndic = await low.addSyndic('low')
+  const { top, low, syndic } = await topAndLow(context)
   const client = await top.client()
   const { jid } = await client.runJob({ tgt: '*', fun: 'test.sleep', arg: [2] })
   await client.close()
@@ -49,10 +54,7 @@ test.concurrent('a return reaches the master above although that, and the syndic
 })
 
 test.concurrent('a syndic stops while the master above does not answer, and sends the return when both are back', async (context) => {
-  const open = opener(context)
-  const top = await open({ master: { order_masters: true } })
-  const low = await open({ minions: ['web1'], master: above(top) })
-  const syndic = await low.addSyndic('low')
+  const { top, low, syndic } = await topAndLow(context)
   const client = await top.client()
   const { jid } = await client.runJob({ tgt: '*', fun: 'test.sleep', arg: [1] })
   await client.close()
@@ -66,10 +68,7 @@ test.concurrent('a syndic stops while the master above does not answer, and send
 })
 
 test.concurrent('a job that is published while the syndic is away runs when it is back', async (context) => {
-  const open = opener(context)
-  const top = await open({ master: { order_masters: true } })
-  const low = await open({ minions: ['web1'], master: above(top) })
-  const syndic = await low.addSyndic('low')
+  const { top, low, syndic } = await topAndLow(context)
   await syndic.stop()
   const client = await top.client()
   const { jid } = await client.runJob({ tgt: '*', fun: 'test.echo', arg: ['late'] })
