@@ -1,5 +1,10 @@
 /** `#internal`: helpers for built-in extensions that are not public. See `imports` in package.json. */
-export { createFileExclusive, fillFileAtomic, replaceFile } from '../base/files/atomic-file.ts'
+export {
+  createFileExclusive,
+  fillFileAtomic,
+  fillFileAtomicSync,
+  replaceFile,
+} from '../base/files/atomic-file.ts'
 export { isBelow, type OpenedFile, openInside } from '../base/files/open-inside.ts'
 export { fingerprint } from '../base/fingerprint.ts'
 export { type Address as IpAddress, isInNetwork, parseAddress, parseNetwork } from '../base/ip-network.ts'

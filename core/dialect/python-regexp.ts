@@ -1,16 +1,16 @@
 /**
  * Regular expressions in Python's dialect, as users write them for Salt. V8 runs them, with a guard against endless
- * backtracking: a pattern whose estimated work (see `cost`) is small is run directly; any other has a deadline of 100 ms,
+ * backtracking: a pattern whose estimated work (see `isQuick`) is small is run directly; any other has a deadline of 100 ms,
  * enforced by V8's own interrupt (`vm` with a timeout, which takes 0.13 ms a call). A pattern that misses the deadline is
  * refused for a minute. An attempt that got little processor time, on a busy host, does not count.
  */
 import { createContext, Script } from 'node:vm'
 import type { SaltError } from '../base/errors.ts'
 import { invalidPatternError, translate } from './python-regexp-syntax.ts'
+import { isQuick } from './regexp-cost.ts'
 
 const MAX_PATTERN_LENGTH = 65_536
 const MAX_TEXT_LENGTH = 65_536
-const STEPS_WITHOUT_DEADLINE = 1_000_000
 const DEADLINE_MS = 100
 const REFUSED_MS = 60_000
 /** An attempt in which this process had the processor for less than this part of the time is repeated. */
@@ -48,15 +48,15 @@ export function pythonRegExp(
 function compile(pattern: string, ignoreCase: boolean, whole: boolean): PythonRegExp {
   if (pattern.length > MAX_PATTERN_LENGTH)
     throw invalidPatternError(pattern, `it is longer than ${MAX_PATTERN_LENGTH} characters`)
-  const { expression, repetitions, branches, nested } = translate(pattern, ignoreCase, whole)
+  const translated = translate(pattern, ignoreCase, whole)
+  const { expression } = translated
   let refusedUntil = 0
   return {
     matches(text) {
       if (text.length > MAX_TEXT_LENGTH)
         throw invalidPatternError(pattern, `the text to match is longer than ${MAX_TEXT_LENGTH} characters`)
-      const cost = nested ? Infinity : 2 ** branches * text.length ** repetitions
       expression.lastIndex = 0
-      if (cost <= STEPS_WITHOUT_DEADLINE) return expression.test(text)
+      if (isQuick(translated, text.length)) return expression.test(text)
       if (performance.now() < refusedUntil) throw tooSlow(pattern)
       const answer = decided(() => expression.test(text))
       if (answer !== undefined) return answer

@@ -1,6 +1,7 @@
 /** Searches and replaces in whole texts with regular expressions of Python's dialect, as `re.search` and `re.subn` do. */
 import { type Context, createContext, Script } from 'node:vm'
 import { invalidPatternError, translate } from './python-regexp-syntax.ts'
+import { isQuick } from './regexp-cost.ts'
 
 const DEADLINE_MS = 10_000
 
@@ -29,16 +30,21 @@ export interface PythonSearch {
  * @throws SaltError TARGET_INVALID with the reason and position
  */
 export function pythonSearch(pattern: string, flags = ''): PythonSearch {
-  const { expression, groups } = translate(flags === '' ? pattern : `(?${flags})${pattern}`, false)
+  const translated = translate(flags === '' ? pattern : `(?${flags})${pattern}`, false)
+  const { expression, groups } = translated
   const once = expression.flags.replace('y', '')
   const anywhere = new RegExp(expression.source, once)
   const begins = (text: string) => {
     expression.lastIndex = 0
     return expression.test(text)
   }
+  // A search may begin at each place of the text.
+  const isFoundQuickly = (text: string) =>
+    isQuick({ ...translated, repetitions: translated.repetitions + 1 }, text.length)
   return {
-    found: (text) => inTime(pattern, () => anywhere.test(text)),
-    begins: (text) => inTime(pattern, () => begins(text)),
+    found: (text) =>
+      isFoundQuickly(text) ? anywhere.test(text) : inTime(pattern, () => anywhere.test(text)),
+    begins: (text) => (isQuick(translated, text.length) ? begins(text) : inTime(pattern, () => begins(text))),
     foundIn: (texts) => inTime(pattern, () => texts.map((text) => anywhere.test(text))),
     beginsIn: (texts) => inTime(pattern, () => texts.map(begins)),
     replace(text, replacement, { count = 0, literal = false } = {}) {

@@ -1,25 +1,43 @@
-import type { Stats } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { lstatSync, type Stats } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import type { Context } from 'salt-ts'
 import { splitWords } from '../_cmd/split.ts'
 import { runProgram } from '../_program/run.ts'
 import { digest } from './hashes.ts'
-import { groupId, groupName, userId, userName } from './owners.ts'
-import { glob, lstatOf, statOf } from './paths.ts'
+import { groupId, type OwnerNames, ownerNames, userId } from './owners.ts'
+import { glob, statIfAny, statOf } from './paths.ts'
 import { searchFor } from './patterns.ts'
 import { withPlace } from './place.ts'
-import { anyWindow } from './reading.ts'
-import { entriesOf, removeTree } from './tree.ts'
+import { anyWindow, readSmallFile } from './reading.ts'
+import { forEachEntry, removeTree, slices } from './tree.ts'
 
-interface Found {
+/** A file of the tree. Facts about it are read when they are asked for; they throw if the file is gone. */
+class Found {
   /** The name for operations, in an open folder. */
   readonly at: string
   readonly path: string
+  #own: Stats | undefined
+  #facts: Stats | undefined
+
+  constructor(at: string, path: string) {
+    this.at = at
+    this.path = path
+  }
+
   /** Facts about the file itself. */
-  readonly own: Stats
+  get own(): Stats {
+    this.#own ??= lstatSync(this.at)
+    return this.#own
+  }
+
   /** Facts about the file that a link leads to; about the link itself if it is broken. */
-  readonly facts: Stats
+  get facts(): Stats {
+    this.#facts ??= (this.own.isSymbolicLink() ? statIfAny(this.at) : undefined) ?? this.own
+    return this.#facts
+  }
 }
+
 type Test = (found: Found) => boolean | Promise<boolean>
 type Action = (found: Found) => unknown
 
@@ -32,11 +50,10 @@ export async function findFiles(
   options: Readonly<Record<string, unknown>>,
   context: Context,
 ) {
-  const { signal } = context
   try {
     const search = await plan(options, context)
     const rows: unknown[] = []
-    for (const start of await glob(pattern)) await begin(start, search, rows, signal)
+    for (const start of await glob(pattern)) await begin(start, search, rows)
     return rows.toSorted(byValue)
   } catch (error) {
     if (error instanceof InvalidOption) return `error: ${error.message}`
@@ -53,6 +70,8 @@ function byValue(one: unknown, other: unknown): number {
 }
 
 interface Search {
+  /** Called for each file: see `slices`. */
+  readonly slice: ReturnType<typeof slices>
   readonly tests: readonly Test[]
   readonly actions: readonly Action[]
   readonly mindepth: number
@@ -65,7 +84,8 @@ async function plan(
 ): Promise<Search> {
   const tests: Test[] = []
   const actions: Action[] = []
-  for (const [name, value] of Object.entries(options).filter(([name]) => !name.startsWith('_'))) {
+  const given = Object.entries(options).filter(([name]) => !name.startsWith('_'))
+  for (const [name, value] of given.toSorted(([one], [other]) => costOf(one) - costOf(other))) {
     if (value === '' || value === null || value === undefined || value === false)
       throw new InvalidOption(`missing value for "${name}" option`)
     const text = String(value)
@@ -79,6 +99,7 @@ async function plan(
     else throw new InvalidOption(`invalid option "${name}"`)
   }
   return {
+    slice: slices(context.signal),
     tests,
     actions: actions.length > 0 ? actions : [({ path }) => path],
     mindepth: Number(mindepth),
@@ -87,41 +108,37 @@ async function plan(
 }
 
 /** Go through a folder, its entries before it, so that folders that become empty can be deleted. */
-async function walk(found: Found, depth: number, search: Search, rows: unknown[], signal: AbortSignal) {
-  signal.throwIfAborted()
-  const { at, path, own } = found
-  if (own.isDirectory() && depth < search.maxdepth)
-    await entriesOf(at, path, async (folder, names) => {
-      for (const name of names) {
-        const entry = await foundAt(`${folder}/${name}`, join(path, name))
-        if (entry) await walk(entry, depth + 1, search, rows, signal)
-      }
-    })
+async function walk(
+  found: Found,
+  isFolder: boolean,
+  depth: number,
+  search: Search,
+  rows: unknown[],
+): Promise<void> {
+  await search.slice()
+  if (isFolder && depth < search.maxdepth)
+    await forEachEntry(found.at, found.path, ({ at, path, isFolder }) =>
+      walk(new Found(at, path), isFolder, depth + 1, search, rows),
+    )
   if (depth < search.mindepth || depth > search.maxdepth) return
-  for (const matches of search.tests) if (!(await matches(found))) return
-  for (const act of search.actions) {
-    const row = await act(found)
-    if (row !== null) rows.push(row)
+  try {
+    for (const matches of search.tests) if (!(await matches(found))) return
+    for (const act of search.actions) {
+      const row = await act(found)
+      if (row !== null) rows.push(row)
+    }
+  } catch (error) {
+    const isGone = (error as NodeJS.ErrnoException).syscall === 'lstat'
+    if (!isGone) throw error
   }
 }
 
-async function foundAt(at: string, path: string): Promise<Found | undefined> {
-  const own = await lstatOf(at)
-  if (!own) return undefined
-  return { at, path, own, facts: own.isSymbolicLink() ? ((await statOf(at)) ?? own) : own }
-}
-
 /** Begin at a path, which may be a link to a folder. */
-async function begin(path: string, search: Search, rows: unknown[], signal: AbortSignal): Promise<void> {
+async function begin(path: string, search: Search, rows: unknown[]): Promise<void> {
   const isFolder = (await statOf(path))?.isDirectory() ?? false
-  await withPlace(
-    path,
-    async ({ at }) => {
-      const found = await foundAt(at, path)
-      if (found) await walk({ ...found, path }, 0, search, rows, signal)
-    },
-    { follow: isFolder },
-  )
+  await withPlace(path, ({ at }) => walk(new Found(at, path), isFolder, 0, search, rows), {
+    follow: isFolder,
+  })
 }
 
 const criteria: Readonly<Record<string, (value: string, signal: AbortSignal) => Test | Promise<Test>>> = {
@@ -136,6 +153,10 @@ const criteria: Readonly<Record<string, (value: string, signal: AbortSignal) => 
   mtime: modified,
   grep: containing,
 }
+
+/** Tests of names come first, since they read nothing, and of contents last. */
+const costOf = (option: string): number =>
+  ['name', 'iname', 'regex', 'iregex'].includes(option) ? 0 : option === 'grep' ? 2 : 1
 
 const globAsRegexp = (pattern: string): string =>
   `${pattern.replaceAll('.', '\\.').replaceAll('?', '.?').replaceAll('*', '.*')}$`
@@ -255,7 +276,7 @@ function executing(command: string, context: Context): Action {
   }
 }
 
-const FIELDS: Readonly<Record<string, (found: Found) => unknown>> = {
+const FIELDS: Readonly<Record<string, (found: Found, names: OwnerNames) => unknown>> = {
   path: ({ path }) => path,
   name: ({ path }) => basename(path),
   dirname: ({ path }) => dirname(path),
@@ -263,17 +284,23 @@ const FIELDS: Readonly<Record<string, (found: Found) => unknown>> = {
   type: ({ facts }) => Object.entries(TYPES).find(([, is]) => is(facts))?.[0] ?? '?',
   mode: ({ facts }) => facts.mode & 0o777,
   mtime: ({ facts }) => Math.floor(facts.mtimeMs / 1000),
-  user: ({ facts }) => userName(facts.uid),
-  group: ({ facts }) => groupName(facts.gid),
-  md5: ({ at, facts }) => (facts.isFile() ? digest(at, 'md5').catch(() => '') : ''),
+  user: ({ facts }, names) => names.user(facts.uid),
+  group: ({ facts }, names) => names.group(facts.gid),
+  md5: ({ at, facts }) => (facts.isFile() ? md5Of(at).catch(() => '') : ''),
+}
+
+async function md5Of(at: string): Promise<string> {
+  const small = readSmallFile(at)
+  return small ? createHash('md5').update(small.content).digest('hex') : digest(at, 'md5')
 }
 
 function printing(value: string): Action {
-  const names = value.replaceAll(',', ' ').split(/\s+/).filter(Boolean)
-  const unknown = names.find((name) => !Object.hasOwn(FIELDS, name))
+  const fields = value.replaceAll(',', ' ').split(/\s+/).filter(Boolean)
+  const unknown = fields.find((name) => !Object.hasOwn(FIELDS, name))
   if (unknown) throw new InvalidOption(`invalid print option "${value}"`)
+  const names = ownerNames()
   return async (found) => {
-    const row = await Promise.all(names.map((name) => FIELDS[name]?.(found)))
+    const row = await Promise.all(fields.map((field) => FIELDS[field]?.(found, names)))
     return row.length === 1 ? row[0] : row
   }
 }

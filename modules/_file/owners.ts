@@ -11,6 +11,23 @@ export const userName = (uid: number): Promise<string | number> => nameOf('passw
 /** Return the name of a group id; the id itself if no group has it. */
 export const groupName = (gid: number): Promise<string | number> => nameOf('group', gid)
 
+export interface OwnerNames {
+  user(uid: number): Promise<string | number>
+  group(gid: number): Promise<string | number>
+}
+
+/** Return `userName` and `groupName` that look each id up once, for a walk through many files. */
+export const ownerNames = (): OwnerNames => ({ user: onceEach(userName), group: onceEach(groupName) })
+
+function onceEach<T>(find: (id: number) => Promise<T>): (id: number) => Promise<T> {
+  const known = new Map<number, Promise<T>>()
+  return (id) => {
+    const found = known.get(id) ?? find(id)
+    known.set(id, found)
+    return found
+  }
+}
+
 async function nameOf(database: 'passwd' | 'group', id: number): Promise<string | number> {
   const local = await readFile(`/etc/${database}`, 'utf8').catch(() => '')
   return nameIn(local, id) ?? nameIn(await getent(database, id), id) ?? id

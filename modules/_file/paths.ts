@@ -1,3 +1,4 @@
+import { type Stats, statSync } from 'node:fs'
 import { lstat, readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -29,6 +30,15 @@ export async function absolute(path: string, message: string): Promise<string> {
 
 export const statOf = (path: string) => stat(path).catch(() => undefined)
 export const lstatOf = (path: string) => lstat(path).catch(() => undefined)
+
+/** As `statOf`, synchronously, for walks through many files. */
+export function statIfAny(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
+}
 
 export const exists = async (path: string): Promise<boolean> => (await statOf(path)) !== undefined
 export const isFile = async (path: string): Promise<boolean> => (await statOf(path))?.isFile() ?? false

@@ -1,9 +1,8 @@
 import { lstat, rmdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { CommandExecutionError, type Log, SaltInvocationError } from 'salt-ts'
 import { absolute, errorText, isFolder, lstatOf } from './paths.ts'
 import { withPlace } from './place.ts'
-import { entriesOf, removeTree } from './tree.ts'
+import { forEachEntry, removeTree } from './tree.ts'
 
 const DAY_MS = 86_400_000
 
@@ -51,13 +50,10 @@ export async function removeFolders(
     }
   }
   const removeBelow = (at: string, folder: string): Promise<unknown> =>
-    entriesOf(at, folder, async (inside, names) => {
-      for (const name of names) {
-        const below = `${inside}/${name}`
-        if (!(await lstatOf(below))?.isDirectory()) continue
-        await removeBelow(below, join(folder, name))
-        await removeOne(below, join(folder, name))
-      }
+    forEachEntry(at, folder, async (below) => {
+      if (!below.isFolder) return
+      await removeBelow(below.at, below.path)
+      await removeOne(below.at, below.path)
     })
   await withPlace(path, async ({ at }) => {
     if (recurse) await removeBelow(at, path)

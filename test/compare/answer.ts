@@ -9,6 +9,7 @@ export interface Answer {
   readonly success: boolean
   /** What the call changed in its folder: path, content and mode of each file. */
   readonly files: readonly string[]
+  readonly ms: number
 }
 
 /** How much of a value is compared: of one that changes from call to call, its kinds or only its own kind. */

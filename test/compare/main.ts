@@ -25,6 +25,12 @@ const { values: flags, positionals } = parseArgs({
 const sources = process.env.PYTHON_SALT
 if (sources === undefined) throw new Error('Name the folder of the sources of Python Salt in PYTHON_SALT.')
 
+/** What a first call may take longer, since modules are loaded with it. */
+const SLOWER_MS = 150
+
+/** Files whose bytes depend on times, inodes or the version of a library: the index of git, databases of SQLite, zip files. */
+const UNSTABLE = /(\/\.git\/(?:worktrees\/[^/]+\/)?index|\.db|\.zip) \S+/
+
 /** Commits of both sides have the same author and time, and so the same digest. */
 for (const role of ['AUTHOR', 'COMMITTER'])
   Object.assign(process.env, {
@@ -79,6 +85,7 @@ async function compare(list: string, group: readonly Call[]): Promise<Compared[]
     const [ours, its] = [answers[at] as Answer, theirs[at] as Answer]
     const agreement = agreementOf(ours, its, call.depth)
     if (flags.show.includes(agreement) && !call.isMeant) show(call, agreement, ours, its)
+    if (flags.show.includes('slower') && ours.ms > 2 * its.ms + SLOWER_MS) showTimes(call, ours, its)
     return { list, call, agreement }
   })
 }
@@ -88,20 +95,33 @@ async function answersOf(peer: Peer, group: readonly Call[]): Promise<Answer[]> 
   rmSync(folder, { recursive: true, force: true })
   cpSync(join(here, 'fixture'), folder, { recursive: true, preserveTimestamps: true })
   const answers: Answer[] = []
-  let before = filesBelow(folder)
+  let before = comparableFiles()
   for (const { words } of group) {
+    const began = performance.now()
     const returned = await peer.run(words)
-    const after = filesBelow(folder)
-    answers.push({ ...returned, files: changesOf(before, after) })
+    const ms = performance.now() - began
+    const after = comparableFiles()
+    answers.push({ ...returned, files: changesOf(before, after), ms })
     before = after
   }
   return answers
+}
+
+/** List the files in the folder of the group; of unstable ones without the digest. */
+function comparableFiles(): string[] {
+  return filesBelow(folder).map((file) => file.replace(UNSTABLE, '$1'))
 }
 
 /** Return what is new, and with `-` what is gone, so that a difference counts for the call that made it. */
 function changesOf(before: readonly string[], after: readonly string[]): string[] {
   const gone = before.filter((file) => !after.includes(file))
   return [...after.filter((file) => !before.includes(file)), ...gone.map((file) => `- ${file}`)]
+}
+
+function showTimes({ line }: Call, ours: Answer, its: Answer): void {
+  process.stdout.write(
+    `slower: ${line}\n  Salt: ${Math.round(its.ms)} ms, salt-ts: ${Math.round(ours.ms)} ms\n`,
+  )
 }
 
 function show({ line }: Call, agreement: Agreement, ours: Answer, its: Answer): void {

@@ -14,7 +14,7 @@ import type { Answer } from './answer.ts'
 
 const LONGEST_CALL_MS = 60_000
 
-type Returned = Omit<Answer, 'files'>
+type Returned = Omit<Answer, 'files' | 'ms'>
 
 /** Runs the function that words name, as a minion does. */
 export interface Peer {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { constants } from 'node:fs'
+import { closeSync, constants, fchmodSync, fchownSync, openSync, renameSync, rmSync } from 'node:fs'
 import { type FileHandle, link, open, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
@@ -93,6 +93,29 @@ export async function fillFileAtomic(
   if (durable) await syncDirectory(dirname(path))
 }
 
+/** Replace a file as {@link fillFileAtomic} does, not durably, by synchronous calls, which for small files take a tenth of the time. */
+export function fillFileAtomicSync(
+  path: string,
+  fill: (file: number) => void,
+  { mode = 0o600, owner }: Pick<FillOptions, 'mode' | 'owner'> = {},
+): void {
+  const temporary = temporaryFor(path)
+  try {
+    const file = openSync(temporary, NEW, 0o600)
+    try {
+      fill(file)
+      if (owner) fchownSync(file, owner.uid, owner.gid)
+      fchmodSync(file, mode)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+}
+
 const PREFIX = '.tmp-'
 
 const temporaryFor = (path: string): string =>
@@ -120,10 +143,9 @@ async function withTemporary(
   }
 }
 
-function openNew(path: string): Promise<FileHandle> {
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-  return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-}
+const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+
+const openNew = (path: string): Promise<FileHandle> => open(path, NEW, 0o600)
 
 async function writeNew(path: string, data: string | Uint8Array, mode: number): Promise<void> {
   const file = await openNew(path)

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { Script } from 'node:vm'
+import { expect, test, vi } from 'vitest'
 import { pythonSearch } from '../../../core/dialect/python-search.ts'
 
 test('searches anywhere, or at the beginning', () => {
@@ -17,4 +18,15 @@ test('replaces with groups by number and name, and escapes', () => {
 test('refuses groups and escapes that do not exist', () => {
   expect(() => pythonSearch('a').replace('a', '\\1')).toThrow('invalid group reference 1')
   expect(() => pythonSearch('a').replace('a', '\\q')).toThrow('bad escape \\q')
+})
+
+test('only patterns that may take long have a deadline, which costs more than most searches', () => {
+  const run = vi.spyOn(Script.prototype, 'runInContext')
+  expect(pythonSearch('.*\\.bak$').begins('a.bak')).toBe(true)
+  expect(pythonSearch('b').found('a'.repeat(100_000))).toBe(false)
+  expect(run).not.toHaveBeenCalled()
+  expect(pythonSearch('(a+)+b').found('ab')).toBe(true)
+  expect(pythonSearch('.*.*.*b').found('a'.repeat(200))).toBe(false)
+  expect(run).toHaveBeenCalledTimes(2)
+  run.mockRestore()
 })

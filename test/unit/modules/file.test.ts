@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmod,
   link,
@@ -5,6 +7,7 @@ import {
   readdir,
   readFile,
   readlink,
+  rename,
   stat,
   symlink,
   utimes,
@@ -16,6 +19,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openLoader } from '../../../core/loader/index.ts'
 import * as file from '../../../modules/file.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { until } from '../../harness/until.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 import { stubProgram } from './stub.ts'
 
@@ -368,6 +372,35 @@ describe('Files and folders', () => {
     expect(await found({ size: 'x' })).toBe('error: invalid size: "x"')
     expect(await found({ name: 'a' }, ['delete'])).toEqual([path])
     expect(await ask(file.file_exists, { path })).toBe(false)
+  })
+
+  test('find goes on where a folder cannot be listed', async () => {
+    // The child of a program that was replaced is not waited for: Linux refuses to list parts of its folder in /proc.
+    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    try {
+      const [pid] = await once(parent.stdout, 'data')
+      const ended = `/proc/${String(pid).trim()}`
+      await until('the end of the child', async () =>
+        (await readFile(`${ended}/stat`, 'utf8')).includes(') Z ') ? true : undefined,
+      )
+      await expect(readdir(`${ended}/net`)).rejects.toThrow('EINVAL')
+      expect(await ask(file.find, { path: ended, kwargs: { name: 'stat' } })).toContain(`${ended}/stat`)
+    } finally {
+      parent.kill('SIGKILL')
+    }
+  })
+
+  test('copy with recurse copies small files and large ones', async () => {
+    for (const size of [0, 65_535, 65_536, 300_000])
+      await writeFile(join(folder, `${size}`), 'é'.repeat(size / 2))
+    const dst = join(folder, 'copy')
+    expect(await ask(file.copy, { src: folder, dst: `${folder}-copy`, recurse: true })).toBe(true)
+    await rename(`${folder}-copy`, dst)
+    for (const name of ['a', '0', '65535', '65536', '300000'])
+      expect(await readFile(join(dst, name))).toEqual(await readFile(join(folder, name)))
+    expect((await stat(join(dst, 'a'))).mode & 0o777).toBe(0o640)
   })
 
   test('a backup is listed, restored after the present content is kept, and deleted', async () => {
