@@ -370,11 +370,14 @@ export const set_selections = fn(
  *
  * @example salt '*' pkg.list_repos
  */
-export const list_repos = fn(async (_, context) => {
-  const repos: Record<string, Repo[]> = {}
-  for (const repo of await listRepos(context)) append(repos, repo.uri, repo)
-  return repos
-})
+export const list_repos = fn(
+  { kwargs: p.keywords(p.any({ description: 'Ignored: what other providers of this name take.' })) },
+  async (_, context) => {
+    const repos: Record<string, Repo[]> = {}
+    for (const repo of await listRepos(context)) append(repos, repo.uri, repo)
+    return repos
+  },
+)
 
 /**
  * Return a repository, given as its whole line, or {}.

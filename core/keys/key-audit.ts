@@ -1,12 +1,14 @@
-import { constants } from 'node:fs'
-import { mkdir, open } from 'node:fs/promises'
+import { closeSync, constants, fdatasync, fstatSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { promisify } from 'node:util'
 import { currentUser } from '../base/current-user.ts'
 import { messageOf } from '../base/errors.ts'
 import { fingerprint } from '../crypto/index.ts'
 import type { KeyState } from './key-files.ts'
 import type { KeyChange } from './key-store.ts'
 import type { SignedBy } from './policy.ts'
+
+const datasync = promisify(fdatasync)
 
 /** The origin of a change of a key: a program, an option that decides instead of a person, or the minion itself. */
 export type ChangedBy = SignedBy | 'salt-key' | 'wheel' | 'revoke_auth' | 'autoreject_file' | 'sign-in'
@@ -119,15 +121,14 @@ export class KeyAudit {
 
 async function append(path: string, text: string): Promise<void> {
   const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = constants
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const file = await open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const file = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0o600)
   try {
-    if (!(await file.stat()).isFile()) throw new Error(`${path} is not a file`)
-    const { bytesWritten } = await file.write(text)
-    if (bytesWritten < Buffer.byteLength(text))
+    if (!fstatSync(file).isFile()) throw new Error(`${path} is not a file`)
+    if (writeSync(file, text) < Buffer.byteLength(text))
       throw new Error(`only a part of it could be written to ${path}`)
-    await file.datasync()
+    await datasync(file)
   } finally {
-    await file.close()
+    closeSync(file)
   }
 }

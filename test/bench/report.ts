@@ -170,6 +170,7 @@ export function report(measured: readonly Measured[], load: Load): string {
     '',
     `${minions} simulated minions with keys, sessions and connections of their own; ${jobs} jobs of which each minion returns`,
     `${bytes} bytes, ${atOnce} returns at once, every acknowledgement verified; ${rounds} rounds; ${cpus().length} cores.`,
+    'Each minion signs in, and reports its start as minions of either kind do.',
     '',
     `A real minion fetches a file of ${megabytes} MB; its memory and that of the master are what they have more than before, at most.`,
     '',

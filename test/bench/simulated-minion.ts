@@ -83,7 +83,7 @@ export class SimulatedMinion {
   async open(): Promise<void> {
     const { publishPort } = await this.#signIn()
     const token = newStartToken()
-    const { reconnectMs } = this.#address.ownTopics ? await this.#reportStart(token) : {}
+    const { reconnectMs } = this.#address.ownTopics ? await this.#reportStart(token) : await this.#fireStart()
     const frames = await this.#transport.subscribe({
       host: this.#address.host,
       port: publishPort,
@@ -128,6 +128,14 @@ export class SimulatedMinion {
   async #reportStart(token: string): Promise<StartAnswer> {
     const start = { token, address: '127.0.0.1', host: this.id, pid: process.pid }
     return readStartAnswer(await this.#ask(makeStartReport(this.id, start)))
+  }
+
+  /** Fire the event that a minion of Python Salt fires when it has started. */
+  async #fireStart(): Promise<Partial<StartAnswer>> {
+    const tag = `salt/minion/${this.id}/start`
+    const data = `Minion ${this.id} started at ${new Date().toUTCString()}`
+    await this.#ask({ cmd: '_minion_event', pretag: null, data, tag })
+    return {}
   }
 
   async #comeBack(): Promise<void> {

@@ -1,7 +1,23 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, fchmodSync, fchownSync, openSync, renameSync, rmSync } from 'node:fs'
-import { type FileHandle, link, open, rename, rm, stat, unlink } from 'node:fs/promises'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fsync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+/** The only call that takes long. The others are synchronous where content is small: to hand them to other threads takes longer. */
+const sync = promisify(fsync)
 
 interface FileOptions {
   /** Permission bits of the new file, set exactly, whatever the umask is; 0600 by default. */
@@ -17,7 +33,7 @@ export async function writeFileAtomic(
   data: string | Uint8Array,
   options: FileOptions = {},
 ): Promise<void> {
-  await withTemporary(path, data, options, (temporary) => rename(temporary, path))
+  await withTemporary(path, data, options, (temporary) => renameSync(temporary, path))
   await syncDirectory(dirname(path))
 }
 
@@ -44,9 +60,9 @@ export async function createFileExclusive(
   options: FileOptions = {},
 ): Promise<boolean> {
   try {
-    await withTemporary(path, data, options, async (temporary) => {
-      await link(temporary, path)
-      await unlink(temporary)
+    await withTemporary(path, data, options, (temporary) => {
+      linkSync(temporary, path)
+      unlinkSync(temporary)
     })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
@@ -131,12 +147,12 @@ async function withTemporary(
   path: string,
   data: string | Uint8Array,
   { mode = 0o600 }: FileOptions,
-  moveIntoPlace: (temporary: string) => Promise<void>,
+  moveIntoPlace: (temporary: string) => void,
 ): Promise<void> {
   const temporary = temporaryFor(path)
   try {
     await writeNew(temporary, data, mode)
-    await moveIntoPlace(temporary)
+    moveIntoPlace(temporary)
   } catch (error) {
     await rm(temporary, { force: true })
     throw error
@@ -148,22 +164,42 @@ const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constant
 const openNew = (path: string): Promise<FileHandle> => open(path, NEW, 0o600)
 
 async function writeNew(path: string, data: string | Uint8Array, mode: number): Promise<void> {
-  const file = await openNew(path)
+  const file = openSync(path, NEW, 0o600)
   try {
-    await file.writeFile(data)
-    await file.chmod(mode)
-    await file.sync()
+    writeFileSync(file, data)
+    fchmodSync(file, mode)
+    await sync(file)
   } finally {
-    await file.close()
+    closeSync(file)
   }
 }
 
-/** Sync the directory, so that a new name in it survives a power failure. */
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY)
+/** Directories that are being synced, and the sync that begins when that one has ended. */
+const syncing = new Map<string, { readonly ended: Promise<void>; next?: Promise<void> }>()
+
+/**
+ * Sync the directory, so that a new name in it survives a power failure. Those who ask during a sync share the next one, as in a
+ * storm of sign-ins.
+ */
+function syncDirectory(path: string): Promise<void> {
+  const running = syncing.get(path)
+  if (!running) return startSync(path)
+  running.next ??= running.ended.then(() => startSync(path))
+  return running.next
+}
+
+function startSync(path: string): Promise<void> {
+  const synced = syncNow(path)
+  const ended = synced.catch(() => {}).then(() => void syncing.delete(path))
+  syncing.set(path, { ended })
+  return synced
+}
+
+async function syncNow(path: string): Promise<void> {
+  const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
   try {
-    await directory.sync()
+    await sync(directory)
   } finally {
-    await directory.close()
+    closeSync(directory)
   }
 }
