@@ -14,6 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openLoader } from '../../../core/loader/index.ts'
@@ -375,16 +376,19 @@ describe('Files and folders', () => {
   })
 
   test('find goes on where a folder cannot be listed', async () => {
-    // The child of a program that was replaced is not waited for: Linux refuses to list parts of its folder in /proc.
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
+    // Nobody waits for the child of a program that was replaced: Linux refuses to list parts of its folder in /proc.
+    const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
     })
     try {
-      const [pid] = await once(parent.stdout, 'data')
+      const [pid] = await once(parent.stdout as Readable, 'data')
       const ended = `/proc/${String(pid).trim()}`
-      await until('the end of the child', async () =>
-        (await readFile(`${ended}/stat`, 'utf8')).includes(') Z ') ? true : undefined,
-      )
+      const has = async (file: string, text: string) =>
+        (await readFile(file, 'utf8')).includes(text) || undefined
+      await until('the other program', () => has(`/proc/${parent.pid}/comm`, 'sleep'))
+      const end = parent.stdio[3] as Writable
+      end.end()
+      await until('the end of the child', () => has(`${ended}/stat`, ') Z '))
       await expect(readdir(`${ended}/net`)).rejects.toThrow('EINVAL')
       expect(await ask(file.find, { path: ended, kwargs: { name: 'stat' } })).toContain(`${ended}/stat`)
     } finally {
