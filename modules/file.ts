@@ -559,7 +559,7 @@ export const remove = fn({ path, kwargs: p.keywords(p.any()) }, ({ path }, { sig
  */
 export const rmdir = fn(
   { path, recurse: flag(false), verbose: flag(false), older_than: p.optional(p.integer()) },
-  ({ path, ...options }, { log }) => removeFolders(path, options, log),
+  ({ path, ...options }, { log, signal }) => removeFolders(path, options, log, signal),
 )
 
 const permissions = { user: p.optional(owner), group: p.optional(owner) }

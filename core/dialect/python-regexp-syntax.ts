@@ -136,6 +136,8 @@ class Translation {
   #token(): void {
     const character = this.#take()
     if (this.#flags.has('x') && this.#isSkipped(character)) return
+    // A comment stands for nothing: what follows it repeats what comes before it.
+    if (character === '(' && this.#matched(/\?#[^)]*\)/y)) return
     const closedWithChoice = this.#closedWithChoice
     this.#closedWithChoice = false
     if ('*+?{'.includes(character) && this.#quantifier(character, closedWithChoice)) return
@@ -185,7 +187,6 @@ class Translation {
       this.#begin(this.#named(''))
       return
     }
-    if (this.#matched(/\?#[^)]*\)/y)) return
     const back = this.#matched(/\?P=([A-Za-z_]\w*)\)/y)
     if (back) {
       this.#output += this.#backReference(this.#groups.indexOf(back[1] as string) + 1)
@@ -341,7 +342,7 @@ class Translation {
     this.#at++
     if (complements.length === 0) return `[${negated ? '^' : ''}${members}]`
     const any = [...complements, ...(members === '' ? [] : [`[${members}]`])].join('|')
-    return negated ? `(?:(?!${any})[\\s\\S])` : `(?:${any})`
+    return `(?:(?${negated ? '!' : '='}${any})[\\s\\S])` // the alternatives overlap: only a look-around never goes back into them
   }
 
   /** Read the end of the range that a member of a set begins; undefined if it begins none. */

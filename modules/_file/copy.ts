@@ -1,9 +1,8 @@
 import type { Stats } from 'node:fs'
-import { link, rename } from 'node:fs/promises'
+import { chmod, chown, link, rename } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
 import { absolute, errorText, exists, expandHome, isFolder, lstatOf } from './paths.ts'
-import { setPermissions } from './permissions.ts'
 import { heldFile, type Place, refuseForeignName, withPlace } from './place.ts'
 import { withFile } from './reading.ts'
 import { removePath } from './remove.ts'
@@ -59,9 +58,17 @@ async function copyFolder(
   await withPlace(dst, async (place) => refuseItself(source, place))
   if (isReplaced && (await exists(dst))) await removePath(dst, signal)
   await withPlace(dst, ({ at: name, path, file }) =>
-    copyTree({ at: `${at}/.`, path: source.path }, { at: file ? `${file.at}/.` : name, path }, signal),
+    copyTree(
+      { at: `${at}/.`, path: source.path },
+      { at: file ? `${file.at}/.` : name, path },
+      signal,
+      async (copy) => {
+        const { uid, gid, mode } = permissionsOf(stats)
+        await chown(copy, uid, gid)
+        await chmod(copy, mode)
+      },
+    ),
   )
-  await withPlace(dst, (place) => setPermissions(place, permissionsOf(stats)))
 }
 
 /** Move a file or folder, into the destination if that is a folder, also to another file system. */

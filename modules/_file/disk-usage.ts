@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { isFile, statIfAny } from './paths.ts'
 import { forEachEntry, slices } from './tree.ts'
 
@@ -14,6 +14,6 @@ export async function diskUsage(path: string, signal: AbortSignal): Promise<numb
       const found = statIfAny(entry.at)
       if (found && !found.isDirectory()) seen.set(`${found.dev}:${found.ino}`, found.size)
     })
-  await walk(path, path)
+  await walk(await realpath(path).catch(() => path), path)
   return [...seen.values()].reduce((sum, size) => sum + size, 0)
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, type Stats } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import type { Context } from 'salt-ts'
+import { type Context, SaltInvocationError } from 'salt-ts'
 import { splitWords } from '../_cmd/split.ts'
 import { runProgram } from '../_program/run.ts'
 import { digest } from './hashes.ts'
 import { groupId, type OwnerNames, ownerNames, userId } from './owners.ts'
-import { glob, statIfAny, statOf } from './paths.ts'
+import { glob, lstatIfAny, statIfAny, statOf } from './paths.ts'
 import { searchFor } from './patterns.ts'
 import { withPlace } from './place.ts'
 import { anyWindow, readSmallFile } from './reading.ts'
@@ -29,6 +29,11 @@ class Found {
   get own(): Stats {
     this.#own ??= lstatSync(this.at)
     return this.#own
+  }
+
+  /** Read the facts now, since they are about to change. */
+  keep(): void {
+    this.#own = lstatIfAny(this.at)
   }
 
   /** Facts about the file that a link leads to; about the link itself if it is broken. */
@@ -91,7 +96,7 @@ async function plan(
     const text = String(value)
     if (Object.hasOwn(criteria, name))
       tests.push(await (criteria[name] as (typeof criteria)[string])(text, context.signal))
-    else if (name === 'print') actions.push(printing(text))
+    else if (name === 'print') actions.push(printing(text, context.signal))
     else if (name === 'delete') {
       tests.push(ofType(text.includes('a') ? 'bcdpfls' : text))
       actions.push(deleting(Boolean(test), context.signal))
@@ -116,10 +121,12 @@ async function walk(
   rows: unknown[],
 ): Promise<void> {
   await search.slice()
-  if (isFolder && depth < search.maxdepth)
+  if (isFolder && depth < search.maxdepth) {
+    found.keep()
     await forEachEntry(found.at, found.path, ({ at, path, isFolder }) =>
       walk(new Found(at, path), isFolder, depth + 1, search, rows),
     )
+  }
   if (depth < search.mindepth || depth > search.maxdepth) return
   try {
     for (const matches of search.tests) if (!(await matches(found))) return
@@ -240,8 +247,9 @@ function containing(value: string, signal: AbortSignal): Test {
   const search = searchFor(value)
   return async ({ at, facts }) =>
     facts.isFile() &&
-    (await anyWindow(at, (window) => search.found(window.toString()), signal).catch(() => {
+    (await anyWindow(at, (window) => search.found(window.toString()), signal).catch((error) => {
       signal.throwIfAborted()
+      if (error instanceof SaltInvocationError) throw error
       return false
     }))
 }
@@ -276,7 +284,12 @@ function executing(command: string, context: Context): Action {
   }
 }
 
-const FIELDS: Readonly<Record<string, (found: Found, names: OwnerNames) => unknown>> = {
+interface Lookups {
+  readonly names: OwnerNames
+  readonly signal: AbortSignal
+}
+
+const FIELDS: Readonly<Record<string, (found: Found, lookups: Lookups) => unknown>> = {
   path: ({ path }) => path,
   name: ({ path }) => basename(path),
   dirname: ({ path }) => dirname(path),
@@ -284,23 +297,29 @@ const FIELDS: Readonly<Record<string, (found: Found, names: OwnerNames) => unkno
   type: ({ facts }) => Object.entries(TYPES).find(([, is]) => is(facts))?.[0] ?? '?',
   mode: ({ facts }) => facts.mode & 0o777,
   mtime: ({ facts }) => Math.floor(facts.mtimeMs / 1000),
-  user: ({ facts }, names) => names.user(facts.uid),
-  group: ({ facts }, names) => names.group(facts.gid),
-  md5: ({ at, facts }) => (facts.isFile() ? md5Of(at).catch(() => '') : ''),
+  user: ({ facts }, { names }) => names.user(facts.uid),
+  group: ({ facts }, { names }) => names.group(facts.gid),
+  md5: ({ at, facts }, { signal }) => (facts.isFile() ? md5Of(at, signal) : ''),
 }
 
-async function md5Of(at: string): Promise<string> {
-  const small = readSmallFile(at)
-  return small ? createHash('md5').update(small.content).digest('hex') : digest(at, 'md5')
+/** Return the digest of a file; '' if it cannot be read. */
+async function md5Of(at: string, signal: AbortSignal): Promise<string> {
+  try {
+    const small = readSmallFile(at)
+    return small ? createHash('md5').update(small.content).digest('hex') : await digest(at, 'md5', signal)
+  } catch {
+    signal.throwIfAborted()
+    return ''
+  }
 }
 
-function printing(value: string): Action {
+function printing(value: string, signal: AbortSignal): Action {
   const fields = value.replaceAll(',', ' ').split(/\s+/).filter(Boolean)
   const unknown = fields.find((name) => !Object.hasOwn(FIELDS, name))
   if (unknown) throw new InvalidOption(`invalid print option "${value}"`)
-  const names = ownerNames()
+  const lookups = { names: ownerNames(), signal }
   return async (found) => {
-    const row = await Promise.all(fields.map((field) => FIELDS[field]?.(found, names)))
+    const row = await Promise.all(fields.map((field) => FIELDS[field]?.(found, lookups)))
     return row.length === 1 ? row[0] : row
   }
 }

@@ -20,7 +20,7 @@ const typesAndLengths = [...typeByLength]
   .join(', ')
 
 /** Compute the digest of a file or of a block device, by the name that a hash has in Python's `hashlib`. */
-export function digest(path: string, type: string): Promise<string> {
+export function digest(path: string, type: string, signal?: AbortSignal): Promise<string> {
   const name = hashName(type)
   if (name === undefined) throw new SaltInvocationError(`Invalid hash type: ${type}`)
   return withFile(
@@ -29,7 +29,10 @@ export function digest(path: string, type: string): Promise<string> {
       if (stats.isCharacterDevice())
         throw new CommandExecutionError(`${path} is a device that may never end; it has no hash`)
       const hash = createHash(name)
-      for await (const piece of chunksOf(file)) hash.update(piece)
+      for await (const piece of chunksOf(file)) {
+        signal?.throwIfAborted()
+        hash.update(piece)
+      }
       return hash.digest('hex')
     },
     { devices: true },

@@ -1,4 +1,4 @@
-import { type Stats, statSync } from 'node:fs'
+import { lstatSync, type Stats, statSync } from 'node:fs'
 import { lstat, readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -31,10 +31,13 @@ export async function absolute(path: string, message: string): Promise<string> {
 export const statOf = (path: string) => stat(path).catch(() => undefined)
 export const lstatOf = (path: string) => lstat(path).catch(() => undefined)
 
-/** As `statOf`, synchronously, for walks through many files. */
-export function statIfAny(path: string): Stats | undefined {
+/** As `statOf` and `lstatOf`, synchronously, for walks through many files. */
+export const statIfAny = (path: string): Stats | undefined => ifAny(() => statSync(path))
+export const lstatIfAny = (path: string): Stats | undefined => ifAny(() => lstatSync(path))
+
+function ifAny<T>(read: () => T): T | undefined {
   try {
-    return statSync(path)
+    return read()
   } catch {
     return undefined
   }

@@ -2,7 +2,7 @@ import { lstat, rmdir } from 'node:fs/promises'
 import { CommandExecutionError, type Log, SaltInvocationError } from 'salt-ts'
 import { absolute, errorText, isFolder, lstatOf } from './paths.ts'
 import { withPlace } from './place.ts'
-import { forEachEntry, removeTree } from './tree.ts'
+import { forEachEntry, removeTree, slices } from './tree.ts'
 
 const DAY_MS = 86_400_000
 
@@ -32,7 +32,9 @@ export async function removeFolders(
   given: string,
   { recurse, verbose, older_than }: FolderOptions,
   log: Log,
+  signal: AbortSignal,
 ) {
+  const slice = slices(signal)
   const path = await absolute(given, 'File path must be absolute.')
   if (!(await isFolder(path))) throw new SaltInvocationError('A valid directory was not specified.')
   const limit = older_than ? Date.now() - older_than * DAY_MS : Infinity
@@ -51,6 +53,7 @@ export async function removeFolders(
   }
   const removeBelow = (at: string, folder: string): Promise<unknown> =>
     forEachEntry(at, folder, async (below) => {
+      await slice()
       if (!below.isFolder) return
       await removeBelow(below.at, below.path)
       await removeOne(below.at, below.path)

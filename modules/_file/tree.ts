@@ -11,13 +11,14 @@ import {
   readdirSync,
   rmdirSync,
   type Stats,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { chmod, mkdir, readlink, rename, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { SaltInvocationError } from 'salt-ts'
+import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
 import { fillFileAtomicSync } from '#internal'
 import { lstatOf, systemError } from './paths.ts'
 import { hasDescriptors, isTrusted, type Place } from './place.ts'
@@ -39,7 +40,11 @@ export function slices(signal: AbortSignal): () => Promise<void> | undefined {
 }
 
 /** Open a folder, but no link to one, and give `work` a name of it that stays valid. */
-async function withFolder<T>(at: string, path: string, work: (at: string) => Promise<T>): Promise<T> {
+async function withFolder<T>(
+  at: string | Buffer,
+  path: string,
+  work: (at: string) => Promise<T>,
+): Promise<T> {
   const folder = openFolder(at, path)
   try {
     return await work(hasDescriptors ? `/proc/self/fd/${folder}` : path)
@@ -48,7 +53,7 @@ async function withFolder<T>(at: string, path: string, work: (at: string) => Pro
   }
 }
 
-function openFolder(at: string, path: string): number {
+function openFolder(at: string | Buffer, path: string): number {
   const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants
   try {
     return openSync(at, O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK)
@@ -63,13 +68,19 @@ export async function removeTree(at: string, path: string, signal: AbortSignal):
   await removeSliced(at, path, slices(signal))
 }
 
-async function removeSliced(at: string, path: string, slice: ReturnType<typeof slices>): Promise<void> {
+async function removeSliced(
+  at: string | Buffer,
+  path: string,
+  slice: ReturnType<typeof slices>,
+): Promise<void> {
   try {
     if (!lstatSync(at).isDirectory()) return unlinkSync(at)
     await withFolder(at, path, async (folder) => {
-      for (const name of readdirSync(folder)) {
+      // Bytes, since a name need not be UTF-8.
+      for (const name of readdirSync(folder, { encoding: 'buffer' })) {
         await slice()
-        await removeSliced(`${folder}/${name}`, join(path, name), slice)
+        const entry = Buffer.concat([Buffer.from(`${folder}/`), name])
+        await removeSliced(entry, join(path, name.toString()), slice)
       }
     })
     rmdirSync(at)
@@ -102,9 +113,13 @@ export async function forEachEntry(
       }
     })
   } catch (error) {
-    if (isListed) throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (isListed || code === undefined || SCARCE.includes(code)) throw error
   }
 }
+
+/** Errors of the process, not of a folder. */
+const SCARCE = ['EMFILE', 'ENFILE', 'ENOMEM']
 
 /** A name in an open folder, and the path for messages. */
 interface Name {
@@ -116,21 +131,24 @@ interface Name {
  * Copy a file, link or folder with modes and times. What a folder has already stays, unless it has the same name. Links are
  * copied as links, and pipes and devices refused.
  */
-export function copyTree(from: Name, to: Name, signal: AbortSignal): Promise<void> {
+export function copyTree(from: Name, to: Name, signal: AbortSignal, finish?: Finish): Promise<void> {
   signal.throwIfAborted()
-  return copySliced(from, to, { signal, slice: slices(signal) })
+  return copySliced(from, to, { signal, slice: slices(signal) }, finish)
 }
+
+/** Called with the copied folder while it is held open. */
+type Finish = (copy: string) => Promise<void>
 
 interface Walk {
   readonly signal: AbortSignal
   readonly slice: ReturnType<typeof slices>
 }
 
-async function copySliced(from: Name, to: Name, walk: Walk): Promise<void> {
+async function copySliced(from: Name, to: Name, walk: Walk, finish?: Finish): Promise<void> {
   try {
     await walk.slice()
     const found = lstatSync(from.at)
-    if (found.isDirectory()) await copyFolder(from, to, found, walk)
+    if (found.isDirectory()) await copyFolder(from, to, found, walk, finish)
     else if (found.isSymbolicLink()) await copyLink(from, to)
     else if (!found.isFile()) throw noFile(found, from.path)
     else if (!copySmallFile(from, to)) await copyFile(from, to, walk.signal)
@@ -139,11 +157,16 @@ async function copySliced(from: Name, to: Name, walk: Walk): Promise<void> {
   }
 }
 
-/** Owner and mode of a copy: set-uid and set-gid bits that a stranger gave a file of his are not copied to one of this user. */
-const permissionsOfCopy = ({ mode, uid }: Stats) => ({
-  owner: { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 },
-  mode: mode & (isTrusted(uid) ? 0o7777 : 0o1777),
-})
+/**
+ * Owner and mode of a copy. Set-uid and set-gid bits that a stranger gave a file of his are not copied to one of this user, nor is
+ * the set-gid bit of another group.
+ */
+function permissionsOfCopy({ mode, uid, gid }: Stats) {
+  const owner = { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 }
+  const setUid = isTrusted(uid) ? 0o4000 : 0
+  const setGid = isTrusted(uid) && gid === owner.gid ? 0o2000 : 0
+  return { owner, mode: mode & (0o1777 | setUid | setGid) }
+}
 
 /** Copy a file that has less than 64 KiB. Returns false, without a copy, if it has more. */
 function copySmallFile({ at, path }: Name, to: Name): boolean {
@@ -177,18 +200,29 @@ async function copyLink({ at }: Name, to: Name): Promise<void> {
   await symlink(target, to.at)
 }
 
-async function copyFolder(from: Name, to: Name, { mode }: Stats, walk: Walk): Promise<void> {
+async function copyFolder(from: Name, to: Name, stats: Stats, walk: Walk, finish?: Finish): Promise<void> {
   const isNew = !(await lstatOf(to.at))
   if (isNew) await mkdir(to.at, 0o700)
   await withFolder(from.at, from.path, (source) =>
     withFolder(to.at, to.path, async (copy) => {
+      if (isNew && !isFresh(copy))
+        throw new CommandExecutionError(
+          `Another folder was put into the place of ${to.path} while it was copied`,
+        )
       for (const name of readdirSync(source)) {
         const inside = (folder: string, path: string) => ({ at: `${folder}/${name}`, path: join(path, name) })
         await copySliced(inside(source, from.path), inside(copy, to.path), walk)
       }
-      if (isNew) await chmod(copy, mode & 0o7777)
+      if (finish) await finish(copy)
+      else if (isNew) await chmod(copy, permissionsOfCopy(stats).mode)
     }),
   )
+}
+
+/** Whether a folder may be one that was made just now: an empty one of this user. */
+function isFresh(folder: string): boolean {
+  const { uid, mode } = statSync(folder)
+  return uid === process.getuid?.() && (mode & 0o777) === 0o700 && readdirSync(folder).length === 0
 }
 
 /** Refuse to copy or move a folder into itself. */

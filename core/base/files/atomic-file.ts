@@ -10,14 +10,18 @@ import {
   renameSync,
   rmSync,
   unlinkSync,
+  writeFile,
   writeFileSync,
 } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** The only call that takes long. The others are synchronous where content is small: to hand them to other threads takes longer. */
+/** Calls that take long. The others are synchronous: to hand them to other threads takes longer. */
 const sync = promisify(fsync)
+const write = promisify(writeFile)
+/** Bytes, or UTF-16 code units of a text, that are written at once. */
+const SMALL = 64 * 1024
 
 interface FileOptions {
   /** Permission bits of the new file, set exactly, whatever the umask is; 0600 by default. */
@@ -166,7 +170,8 @@ const openNew = (path: string): Promise<FileHandle> => open(path, NEW, 0o600)
 async function writeNew(path: string, data: string | Uint8Array, mode: number): Promise<void> {
   const file = openSync(path, NEW, 0o600)
   try {
-    writeFileSync(file, data)
+    if (data.length <= SMALL) writeFileSync(file, data)
+    else await write(file, data)
     fchmodSync(file, mode)
     await sync(file)
   } finally {

@@ -30,3 +30,13 @@ test('only patterns that may take long have a deadline, which costs more than mo
   expect(run).toHaveBeenCalledTimes(2)
   run.mockRestore()
 })
+
+test('a comment or a set with complements hides no repetition of overlapping choices', () => {
+  const text = `${'a'.repeat(40)}!`
+  const run = vi.spyOn(Script.prototype, 'runInContext').mockImplementation(() => undefined)
+  pythonSearch('(a|a)(?#c)*b').found(text)
+  expect(run).toHaveBeenCalledTimes(1)
+  run.mockRestore()
+  expect(pythonSearch('[\\W\\D]*x').found(text)).toBe(false)
+  expect(pythonSearch('[\\S\\D]*!').begins(text)).toBe(true)
+})

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmod,
+  chown,
   link,
   mkdir,
   readdir,
@@ -15,11 +16,13 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { Script } from 'node:vm'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openLoader } from '../../../core/loader/index.ts'
 import * as file from '../../../modules/file.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { needs, ROOT } from '../../harness/needs.ts'
 import { until } from '../../harness/until.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 import { stubProgram } from './stub.ts'
@@ -394,6 +397,51 @@ describe('Files and folders', () => {
     } finally {
       parent.kill('SIGKILL')
     }
+  })
+
+  test('find judges a folder by what it was before its entries were deleted', async () => {
+    const old = join(folder, 'old')
+    await mkdir(old)
+    await writeFile(join(old, 'f'), '')
+    for (const each of [join(old, 'f'), old]) await utimes(each, 1000, 1000)
+    const found = await ask(file.find, { path: old, kwargs: { mtime: '+30d', delete: 'fd' } })
+    expect(found).toEqual([old, join(old, 'f')])
+  })
+
+  test('find says that a pattern in a file takes too long', async () => {
+    const run = vi.spyOn(Script.prototype, 'runInContext').mockImplementation(() => {
+      throw Object.assign(new Error(), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' })
+    })
+    await expect(ask(file.find, { path: folder, kwargs: { grep: '(a|a)*b' } })).rejects.toThrow(
+      'takes longer',
+    )
+    run.mockRestore()
+  })
+
+  test('rmdir with recurse removes a tree of thousands of folders one in another', async () => {
+    const top = join(folder, 'deep')
+    const depth = 1500
+    await mkdir(top)
+    for (let level = 1; level <= depth; level++) await mkdir(join(top, '0/'.repeat(level)))
+    expect(await ask(file.rmdir, { path: top, recurse: true, verbose: true })).toMatchObject({ errors: [] })
+    expect(await ask(file.directory_exists, { path: top })).toBe(false)
+  })
+
+  test('remove removes files whose names are not UTF-8', async () => {
+    const bytes = Buffer.concat([Buffer.from(`${folder}/d/`), Buffer.from([0x78, 0xff])])
+    await mkdir(join(folder, 'd'))
+    await writeFile(bytes, '')
+    expect(await ask(file.remove, { path: join(folder, 'd') })).toBe(true)
+  })
+
+  test('copy with recurse gives no set-gid bit of another group', needs(ROOT), async () => {
+    await mkdir(join(folder, 'src'))
+    const program = join(folder, 'src/program')
+    await writeFile(program, '')
+    await chown(program, 0, 5)
+    await chmod(program, 0o2755)
+    await ask(file.copy, { src: join(folder, 'src'), dst: join(folder, 'dst'), recurse: true })
+    expect(await modeOf('dst/program')).toBe(0o755)
   })
 
   test('copy with recurse copies small files and large ones', async () => {
