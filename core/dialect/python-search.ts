@@ -41,16 +41,24 @@ export function pythonSearch(pattern: string, flags = ''): PythonSearch {
   // A search may begin at each place of the text.
   const isFoundQuickly = (text: string) =>
     isQuick({ ...translated, repetitions: translated.repetitions + 1 }, text.length)
+  const run = <T>(isQuickly: boolean, search: () => T): T => {
+    try {
+      return isQuickly ? search() : inTime(pattern, search)
+    } catch (error) {
+      // V8 compiles an expression when it is first used, and refuses large ones.
+      if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error
+      throw invalidPatternError(pattern, 'it is too large')
+    }
+  }
   return {
-    found: (text) =>
-      isFoundQuickly(text) ? anywhere.test(text) : inTime(pattern, () => anywhere.test(text)),
-    begins: (text) => (isQuick(translated, text.length) ? begins(text) : inTime(pattern, () => begins(text))),
-    foundIn: (texts) => inTime(pattern, () => texts.map((text) => anywhere.test(text))),
-    beginsIn: (texts) => inTime(pattern, () => texts.map(begins)),
+    found: (text) => run(isFoundQuickly(text), () => anywhere.test(text)),
+    begins: (text) => run(isQuick(translated, text.length), () => begins(text)),
+    foundIn: (texts) => run(false, () => texts.map((text) => anywhere.test(text))),
+    beginsIn: (texts) => run(false, () => texts.map(begins)),
     replace(text, replacement, { count = 0, literal = false } = {}) {
       const fill = literal ? () => replacement : template(replacement, groups)
       const every = new RegExp(expression.source, `${once}g`)
-      return inTime(pattern, () => replaceMatches(text, every, fill, count))
+      return run(false, () => replaceMatches(text, every, fill, count))
     },
   }
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import type { FileClient, FileHash } from '../author/files.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { fillFileAtomic } from '../base/files/atomic-file.ts'
+import { fileProblem } from '../base/files/file-problem.ts'
 import { isBelow } from '../base/files/open-inside.ts'
 import { safePath } from '../base/files/safe-path.ts'
 import { isRecord } from '../base/record.ts'
@@ -109,11 +110,20 @@ async function retryWhileChanging(
       await fillFileAtomic(dest, (handle) => download(ask, file, expected, handle), options)
       return true
     } catch (error) {
-      if (!SaltError.is(error) || error.data.changed !== true || tries === TRIES) throw error
+      if (!SaltError.is(error)) throw unwritable(dest, error)
+      if (error.data.changed !== true || tries === TRIES) throw error
       wanted = await currentHash()
     }
   }
   return false
+}
+
+/** Return the error for a file that the system did not let be written. */
+function unwritable(dest: string, error: unknown): unknown {
+  const isOfSystem = (error as NodeJS.ErrnoException).errno !== undefined
+  return isOfSystem
+    ? new SaltError('COMMAND_EXECUTION', `${dest} could not be written: ${fileProblem(error)}.`)
+    : error
 }
 
 /** Write the file into a `dest` that is not a regular file, such as a terminal or a pipe, and cannot be replaced. */

@@ -93,6 +93,10 @@ async function plan(
   for (const [name, value] of given.toSorted(([one], [other]) => costOf(one) - costOf(other))) {
     if (value === '' || value === null || value === undefined || value === false)
       throw new InvalidOption(`missing value for "${name}" option`)
+    if (typeof value === 'object')
+      throw new InvalidOption(
+        `${name} is a list or a map in YAML; for text, quote it twice: ${name}='"[ab]"'`,
+      )
     const text = String(value)
     if (Object.hasOwn(criteria, name))
       tests.push(await (criteria[name] as (typeof criteria)[string])(text, context.signal))

@@ -79,9 +79,12 @@ function matching(lines: readonly string[], anchor: string | undefined): string[
 function edit(lines: readonly string[], mode: string, options: LineOptions): string[] {
   const { content = '', indent, location } = options
   const wanted = options.match || (options.before === undefined && options.after === undefined ? content : '')
-  const match = matching(lines, wanted)?.[0]
-  if (mode === 'delete') return match === undefined ? [...lines] : lines.filter((line) => line !== match)
+  if (mode === 'delete') {
+    const match = matching(lines, wanted)?.[0]
+    return match === undefined ? [...lines] : lines.filter((line) => line !== match)
+  }
   if (mode === 'replace') {
+    const match = matching(lines, wanted)?.[0]
     if (match === undefined) return [...lines]
     const at = lines.indexOf(match)
     return lines.with(at, indented(match, content, indent))

@@ -81,11 +81,17 @@ export function errorText(error: unknown, name?: string): string {
 
 /** Turn an error of the system into one that names the path as it was given. */
 export function systemError(error: unknown, path: string): Error {
-  const { errno } = error as NodeJS.ErrnoException
-  return errno === undefined
-    ? (error as Error)
-    : new CommandExecutionError(`[Errno ${-errno}] ${reasonOf(error)}: '${path}'`)
+  const { errno, code } = error as NodeJS.ErrnoException
+  if (errno === undefined) return error as Error
+  const foreseen = new CommandExecutionError(`[Errno ${-errno}] ${reasonOf(error)}: '${path}'`)
+  codes.set(foreseen, code)
+  return foreseen
 }
+
+const codes = new WeakMap<object, string | undefined>()
+
+/** Return the system's name of the error that `systemError` was made from, such as ENOSPC. */
+export const systemCode = (error: object): string | undefined => codes.get(error)
 
 /** Await an operation of the file system, and fail with the system's words. `name` is the path for the message, if it is another one. */
 export async function attempt<T>(work: Promise<T>, name?: string): Promise<T> {

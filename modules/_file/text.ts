@@ -3,7 +3,7 @@ import { constants, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
 import { fillFileAtomic } from '#internal'
-import { errorText, systemError } from './paths.ts'
+import { errorText, systemCode, systemError } from './paths.ts'
 import { heldFile, type Place, refuseForeignName, withPlace } from './place.ts'
 import { chunksOf, noFile, readWhole, withFile } from './reading.ts'
 
@@ -79,7 +79,7 @@ export async function writeContent(
     const known = place.file?.stats
     if (known && (!known.isFile() || (keepLinks && known.nlink > 1))) return await writeInPlace(place, bytes)
     await replaceContent(place, (file) => file.writeFile(bytes), { mode }).catch((error) => {
-      if (known && ONLY_IN_PLACE.includes(error.code)) return writeInPlace(place, bytes)
+      if (known && ONLY_IN_PLACE.includes(systemCode(error) ?? '')) return writeInPlace(place, bytes)
       throw error
     })
   } catch (error) {
@@ -115,7 +115,7 @@ export async function replaceContent(
   }
   const bits = exact?.mode ?? (known ? known.mode & 0o7777 : mode)
   await fillFileAtomic(at, fill, { mode: bits, owner, durable }).catch((error) => {
-    throw Object.assign(systemError(error, path), { code: error.code })
+    throw systemError(error, path)
   })
 }
 

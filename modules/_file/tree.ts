@@ -20,7 +20,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
 import { fillFileAtomicSync } from '#internal'
-import { lstatOf, systemError } from './paths.ts'
+import { lstatOf, systemCode, systemError } from './paths.ts'
 import { hasDescriptors, isTrusted, type Place } from './place.ts'
 import { noFile, readSmallFile, withFile } from './reading.ts'
 import { copyInto } from './text.ts'
@@ -58,7 +58,7 @@ function openFolder(at: string | Buffer, path: string): number {
   try {
     return openSync(at, O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK)
   } catch (error) {
-    throw Object.assign(systemError(error, path), { code: (error as NodeJS.ErrnoException).code })
+    throw systemError(error, path)
   }
 }
 
@@ -113,7 +113,7 @@ export async function forEachEntry(
       }
     })
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = systemCode(systemError(error, path))
     if (isListed || code === undefined || SCARCE.includes(code)) throw error
   }
 }

@@ -408,6 +408,21 @@ describe('Files and folders', () => {
     expect(found).toEqual([old, join(old, 'f')])
   })
 
+  test('find refuses a name that YAML reads as a list or a map, and deletes nothing', async () => {
+    for (const name of [{ a: null }, ['ab']])
+      expect(await ask(file.find, { path: folder, kwargs: { name, delete: 'f' } })).toContain(
+        'quote it twice',
+      )
+    expect(await readdir(folder)).toEqual(['a'])
+  })
+
+  test('line adds a long line, and says that a long pattern is too large', async () => {
+    const content = 'y'.repeat(100_000)
+    await ask(file.line, { path, content, mode: 'insert', location: 'end', show_changes: false })
+    expect(await readFile(path, 'utf8')).toContain(content)
+    await expect(ask(file.search, { path, pattern: content })).rejects.toThrow('it is too large')
+  })
+
   test('find says that a pattern in a file takes too long', async () => {
     const run = vi.spyOn(Script.prototype, 'runInContext').mockImplementation(() => {
       throw Object.assign(new Error(), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' })
