@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, realpath } from 'node:fs/promises'
+import { type FileHandle, mkdir, realpath, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
@@ -50,10 +50,16 @@ export async function receiveFile(
   if (piece.at + piece.data.length > config.file_recv_max_size * MIB) {
     const refused = `it is larger than ${config.file_recv_max_size} MB (file_recv_max_size)`
     log.error(`Refused the file ${piece.path} of ${id}: ${refused}.`)
+    // Earlier pieces were written: a file that ends there would pass for a whole one.
+    if (piece.at > 0 && (await isNew())) await remove(config.cachedir, id, piece.path)
     return { refused }
   }
   try {
-    const isThere = await write(await makeBase(config.cachedir, id), piece, await isNew())
+    const base = await makeBase(config.cachedir, id)
+    const isNewRequest = await isNew()
+    const isThere = await inFolderOf(base, piece.path, (folder, name) =>
+      writeIn(folder, name, base, { ...piece, isNew: isNewRequest }),
+    )
     return isThere || { refused: 'the existing file differs, or an earlier piece is missing' }
   } catch (error) {
     log.error(`The file ${piece.path} of ${id} could not be written: ${messageOf(error)}`)
@@ -79,11 +85,22 @@ function readPiece(load: Readonly<Record<string, unknown>>): Piece | undefined {
   return { path, data, at }
 }
 
+/** Delete a file of a minion, if it is there and can be deleted. */
+async function remove(cachedir: string, id: MinionId, path: SafePath): Promise<void> {
+  await makeBase(cachedir, id)
+    .then((base) => inFolderOf(base, path, (folder, name) => unlink(inside(folder, name))))
+    .catch(() => {})
+}
+
 /**
- * Write a piece. Each directory is opened and checked before an entry is created in it, so that no link leads outside of
- * `base`.
+ * Do something with the name of a file in its folder, which is made if it is missing; undefined if there can be none. Each directory
+ * is opened and checked before an entry is created in it, so that no link leads outside of `base`.
  */
-async function write(base: string, { path, data, at }: Piece, isNew: boolean): Promise<boolean> {
+async function inFolderOf<T>(
+  base: string,
+  path: SafePath,
+  work: (folder: OpenedFile, name: string) => Promise<T>,
+): Promise<T | undefined> {
   const folders = path.split('/')
   const name = folders.pop() as string
   let folder = await openFolder(base, base)
@@ -93,7 +110,7 @@ async function write(base: string, { path, data, at }: Piece, isNew: boolean): P
       await folder?.handle.close()
       folder = below
     }
-    return folder ? await writeIn(folder, name, base, { data, at, isNew }) : false
+    return folder && (await work(folder, name))
   } finally {
     await folder?.handle.close()
   }

@@ -190,11 +190,11 @@ describe('a file that is pushed', () => {
     expect(await readFile(join(folder(), 'a'), 'utf8')).toBe('one two')
   })
 
-  test('is not larger than file_recv_max_size', async () => {
+  test('is not larger than file_recv_max_size, and is not left in part', async () => {
     const megabyte = Buffer.alloc(1024 * 1024, 'x')
     expect(await push({ path: ['big'], loc: 0, data: megabyte })).toBe(true)
     expect(await push({ path: ['big'], loc: megabyte.length, data: 'y' })).toBe(false)
-    expect((await readFile(join(folder(), 'big'))).length).toBe(megabyte.length)
+    await expect(readFile(join(folder(), 'big'))).rejects.toThrow('ENOENT')
     expect(master.logged.join('\n')).toContain('larger than 1 MB (file_recv_max_size)')
   })
 
