@@ -394,6 +394,16 @@ export function invalidPatternError(pattern: string, reason: string): SaltError 
   })
 }
 
+/** Run an expression, which V8 compiles when it is first used. @throws SaltError TARGET_INVALID if V8 refuses it for its size */
+export function unlessTooLarge<T>(pattern: string, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error
+    throw invalidPatternError(pattern, 'it is too large')
+  }
+}
+
 /** Return a character, escaped if it has a meaning in an expression or a set. */
 function literal(character: string): string {
   return /[\^$\\.*+?()[\]{}|/\-&!#%,:;<=>@`~]/.test(character)

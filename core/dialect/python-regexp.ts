@@ -6,7 +6,7 @@
  */
 import { createContext, Script } from 'node:vm'
 import type { SaltError } from '../base/errors.ts'
-import { invalidPatternError, translate } from './python-regexp-syntax.ts'
+import { invalidPatternError, translate, unlessTooLarge } from './python-regexp-syntax.ts'
 import { isQuick } from './regexp-cost.ts'
 
 const MAX_PATTERN_LENGTH = 65_536
@@ -55,10 +55,14 @@ function compile(pattern: string, ignoreCase: boolean, whole: boolean): PythonRe
     matches(text) {
       if (text.length > MAX_TEXT_LENGTH)
         throw invalidPatternError(pattern, `the text to match is longer than ${MAX_TEXT_LENGTH} characters`)
-      expression.lastIndex = 0
-      if (isQuick(translated, text.length)) return expression.test(text)
+      // An attempt that was interrupted may have moved on.
+      const test = () => {
+        expression.lastIndex = 0
+        return unlessTooLarge(pattern, () => expression.test(text))
+      }
+      if (isQuick(translated, text.length)) return test()
       if (performance.now() < refusedUntil) throw tooSlow(pattern)
-      const answer = decided(() => expression.test(text))
+      const answer = decided(test)
       if (answer !== undefined) return answer
       refusedUntil = performance.now() + REFUSED_MS
       throw tooSlow(pattern)

@@ -1,6 +1,6 @@
 /** Searches and replaces in whole texts with regular expressions of Python's dialect, as `re.search` and `re.subn` do. */
 import { type Context, createContext, Script } from 'node:vm'
-import { invalidPatternError, translate } from './python-regexp-syntax.ts'
+import { invalidPatternError, translate, unlessTooLarge } from './python-regexp-syntax.ts'
 import { isQuick } from './regexp-cost.ts'
 
 const DEADLINE_MS = 10_000
@@ -41,15 +41,8 @@ export function pythonSearch(pattern: string, flags = ''): PythonSearch {
   // A search may begin at each place of the text.
   const isFoundQuickly = (text: string) =>
     isQuick({ ...translated, repetitions: translated.repetitions + 1 }, text.length)
-  const run = <T>(isQuickly: boolean, search: () => T): T => {
-    try {
-      return isQuickly ? search() : inTime(pattern, search)
-    } catch (error) {
-      // V8 compiles an expression when it is first used, and refuses large ones.
-      if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error
-      throw invalidPatternError(pattern, 'it is too large')
-    }
-  }
+  const run = <T>(isQuickly: boolean, search: () => T): T =>
+    unlessTooLarge(pattern, () => (isQuickly ? search() : inTime(pattern, search)))
   return {
     found: (text) => run(isFoundQuickly(text), () => anywhere.test(text)),
     begins: (text) => run(isQuick(translated, text.length), () => begins(text)),

@@ -123,3 +123,21 @@ describe('patterns for the whole text', () => {
     expect(pythonRegExp(pattern, { whole: true }).matches(text)).toBe(expected)
   })
 })
+
+test('says that a pattern is too large for V8', () => {
+  expect(() => pythonRegExp('y'.repeat(60_000)).matches('y')).toThrow('it is too large')
+})
+
+test('an attempt that was interrupted after it had matched is made again from the beginning', () => {
+  const idle = vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 })
+  const { runInContext } = Script.prototype
+  const runs = vi.spyOn(Script.prototype, 'runInContext').mockImplementationOnce(function (
+    this: Script,
+    ...given: Parameters<typeof runInContext>
+  ) {
+    runInContext.apply(this, given)
+    throw Object.assign(new Error(), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' })
+  })
+  expect(pythonRegExp('(c+)+$').matches('ccc')).toBe(true)
+  for (const spy of [idle, runs]) spy.mockRestore()
+})
