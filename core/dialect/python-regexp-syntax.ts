@@ -342,7 +342,8 @@ class Translation {
     this.#at++
     if (complements.length === 0) return `[${negated ? '^' : ''}${members}]`
     const any = [...complements, ...(members === '' ? [] : [`[${members}]`])].join('|')
-    return `(?:(?${negated ? '!' : '='}${any})[\\s\\S])` // the alternatives overlap: only a look-around never goes back into them
+    // The alternatives overlap: only a look-around never goes back into them.
+    return `(?:(?${negated ? '!' : '='}${any})[\\s\\S])`
   }
 
   /** Read the end of the range that a member of a set begins; undefined if it begins none. */
@@ -392,16 +393,6 @@ export function invalidPatternError(pattern: string, reason: string): SaltError 
   return new SaltError('TARGET_INVALID', `The regular expression '${shown}' is not valid: ${reason}.`, {
     pattern: shown,
   })
-}
-
-/** Run an expression, which V8 compiles when it is first used. @throws SaltError TARGET_INVALID if V8 refuses it for its size */
-export function unlessTooLarge<T>(pattern: string, run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error
-    throw invalidPatternError(pattern, 'it is too large')
-  }
 }
 
 /** Return a character, escaped if it has a meaning in an expression or a set. */

@@ -4,10 +4,9 @@
  * enforced by V8's own interrupt (`vm` with a timeout, which takes 0.13 ms a call). A pattern that misses the deadline is
  * refused for a minute. An attempt that got little processor time, on a busy host, does not count.
  */
-import { createContext, Script } from 'node:vm'
 import type { SaltError } from '../base/errors.ts'
-import { invalidPatternError, translate, unlessTooLarge } from './python-regexp-syntax.ts'
-import { isQuick } from './regexp-cost.ts'
+import { beforeDeadline, isQuick, unlessTooLarge } from './bounded-regexp.ts'
+import { invalidPatternError, translate } from './python-regexp-syntax.ts'
 
 const MAX_PATTERN_LENGTH = 65_536
 const MAX_TEXT_LENGTH = 65_536
@@ -74,30 +73,10 @@ function compile(pattern: string, ignoreCase: boolean, whole: boolean): PythonRe
 function decided<T>(run: () => T): T | undefined {
   for (let attempt = 1; ; attempt++) {
     const before = process.cpuUsage()
-    const result = beforeDeadline(run)
+    const result = beforeDeadline<T | undefined>(DEADLINE_MS, run, () => undefined)
     const { user, system } = process.cpuUsage(before)
     if (result !== undefined || attempt === MAX_ATTEMPTS) return result
     if (user + system >= DEADLINE_MS * MIN_PROCESSOR_SHARE * 1000) return undefined
-  }
-}
-
-let sandbox: { run?: () => void } | undefined
-let script: Script | undefined
-
-/** Return the result of `run`, or undefined if it missed the deadline. */
-function beforeDeadline<T>(run: () => T): T | undefined {
-  sandbox ??= createContext(Object.create(null) as object)
-  script ??= new Script('run()')
-  let result: T | undefined
-  sandbox.run = () => {
-    result = run()
-  }
-  try {
-    script.runInContext(sandbox, { timeout: DEADLINE_MS })
-    return result
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined
-    throw error
   }
 }
 

@@ -1,7 +1,6 @@
 /** Searches and replaces in whole texts with regular expressions of Python's dialect, as `re.search` and `re.subn` do. */
-import { type Context, createContext, Script } from 'node:vm'
-import { invalidPatternError, translate, unlessTooLarge } from './python-regexp-syntax.ts'
-import { isQuick } from './regexp-cost.ts'
+import { beforeDeadline, isQuick, unlessTooLarge } from './bounded-regexp.ts'
+import { invalidPatternError, translate } from './python-regexp-syntax.ts'
 
 const DEADLINE_MS = 10_000
 
@@ -38,13 +37,18 @@ export function pythonSearch(pattern: string, flags = ''): PythonSearch {
     expression.lastIndex = 0
     return expression.test(text)
   }
-  // A search may begin at each place of the text.
-  const isFoundQuickly = (text: string) =>
-    isQuick({ ...translated, repetitions: translated.repetitions + 1 }, text.length)
+  /** A search may begin at each place of the text. */
+  const sought = { ...translated, repetitions: translated.repetitions + 1 }
+  const missed = () => {
+    throw invalidPatternError(
+      pattern,
+      `it takes longer than ${DEADLINE_MS / 1000} s; write it without nested repetition`,
+    )
+  }
   const run = <T>(isQuickly: boolean, search: () => T): T =>
-    unlessTooLarge(pattern, () => (isQuickly ? search() : inTime(pattern, search)))
+    unlessTooLarge(pattern, () => (isQuickly ? search() : beforeDeadline(DEADLINE_MS, search, missed)))
   return {
-    found: (text) => run(isFoundQuickly(text), () => anywhere.test(text)),
+    found: (text) => run(isQuick(sought, text.length), () => anywhere.test(text)),
     begins: (text) => run(isQuick(translated, text.length), () => begins(text)),
     foundIn: (texts) => run(false, () => texts.map((text) => anywhere.test(text))),
     beginsIn: (texts) => run(false, () => texts.map(begins)),
@@ -111,25 +115,4 @@ function groupNumber(name: string, groups: readonly string[], replacement: strin
   const number = /^\d+$/.test(name) ? Number(name) : groups.indexOf(name) + 1 || -1
   if (number >= 0 && number <= groups.length) return number
   throw invalidPatternError(replacement, `invalid group reference ${name} in the replacement`)
-}
-
-const box: Context & { run?: () => void } = createContext(Object.create(null))
-const runInBox = new Script('run()')
-
-/** Run a search, and interrupt it after {@link DEADLINE_MS}. */
-function inTime<T>(pattern: string, run: () => T): T {
-  let result: T | undefined
-  box.run = () => {
-    result = run()
-  }
-  try {
-    runInBox.runInContext(box, { timeout: DEADLINE_MS })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
-    throw invalidPatternError(
-      pattern,
-      `it takes longer than ${DEADLINE_MS / 1000} s; write it without nested repetition`,
-    )
-  }
-  return result as T
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, realpath, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Log } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
 import { makeDirectory } from '../base/files/directory.ts'
@@ -51,15 +51,14 @@ export async function receiveFile(
     const refused = `it is larger than ${config.file_recv_max_size} MB (file_recv_max_size)`
     log.error(`Refused the file ${piece.path} of ${id}: ${refused}.`)
     // Earlier pieces were written: a file that ends there would pass for a whole one.
-    if (piece.at > 0 && (await isNew())) await remove(config.cachedir, id, piece.path)
+    const removeParts = async () => {
+      if (await isNew()) await remove(await makeBase(config.cachedir, id), piece.path)
+    }
+    if (piece.at > 0) await removeParts().catch(() => {})
     return { refused }
   }
   try {
-    const base = await makeBase(config.cachedir, id)
-    const isNewRequest = await isNew()
-    const isThere = await inFolderOf(base, piece.path, (folder, name) =>
-      writeIn(folder, name, base, { ...piece, isNew: isNewRequest }),
-    )
+    const isThere = await write(await makeBase(config.cachedir, id), piece, await isNew())
     return isThere || { refused: 'the existing file differs, or an earlier piece is missing' }
   } catch (error) {
     log.error(`The file ${piece.path} of ${id} could not be written: ${messageOf(error)}`)
@@ -85,22 +84,22 @@ function readPiece(load: Readonly<Record<string, unknown>>): Piece | undefined {
   return { path, data, at }
 }
 
-/** Delete a file of a minion, if it is there and can be deleted. */
-async function remove(cachedir: string, id: MinionId, path: SafePath): Promise<void> {
-  await makeBase(cachedir, id)
-    .then((base) => inFolderOf(base, path, (folder, name) => unlink(inside(folder, name))))
-    .catch(() => {})
+/** Delete a file, if there is its folder. */
+async function remove(base: string, path: SafePath): Promise<void> {
+  const folder = await openFolder(join(base, dirname(path)), base)
+  if (!folder) return
+  try {
+    await unlink(inside(folder, basename(path)))
+  } finally {
+    await folder.handle.close()
+  }
 }
 
 /**
- * Do something with the name of a file in its folder, which is made if it is missing; undefined if there can be none. Each directory
- * is opened and checked before an entry is created in it, so that no link leads outside of `base`.
+ * Write a piece. Each directory is opened and checked before an entry is created in it, so that no link leads outside of
+ * `base`.
  */
-async function inFolderOf<T>(
-  base: string,
-  path: SafePath,
-  work: (folder: OpenedFile, name: string) => Promise<T>,
-): Promise<T | undefined> {
+async function write(base: string, { path, data, at }: Piece, isNew: boolean): Promise<boolean> {
   const folders = path.split('/')
   const name = folders.pop() as string
   let folder = await openFolder(base, base)
@@ -110,7 +109,7 @@ async function inFolderOf<T>(
       await folder?.handle.close()
       folder = below
     }
-    return folder && (await work(folder, name))
+    return folder ? await writeIn(folder, name, base, { data, at, isNew }) : false
   } finally {
     await folder?.handle.close()
   }

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { chmod, chown, link, rename } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
-import { absolute, errorText, exists, expandHome, isFolder, lstatOf } from './paths.ts'
+import { absolute, attempt, errorText, exists, expandHome, isFolder, lstatOf } from './paths.ts'
 import { heldFile, type Place, refuseForeignName, withPlace } from './place.ts'
 import { withFile } from './reading.ts'
 import { removePath } from './remove.ts'
@@ -64,8 +64,8 @@ async function copyFolder(
       signal,
       async (copy) => {
         const { uid, gid, mode } = permissionsOf(stats)
-        await chown(copy, uid, gid)
-        await chmod(copy, mode)
+        await attempt(chown(copy, uid, gid), path)
+        await attempt(chmod(copy, mode), path)
       },
     ),
   )

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { lstatSync, type Stats } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { type Context, SaltInvocationError } from 'salt-ts'
@@ -9,7 +8,7 @@ import { groupId, type OwnerNames, ownerNames, userId } from './owners.ts'
 import { glob, lstatIfAny, statIfAny, statOf } from './paths.ts'
 import { searchFor } from './patterns.ts'
 import { withPlace } from './place.ts'
-import { anyWindow, readSmallFile } from './reading.ts'
+import { anyWindow } from './reading.ts'
 import { forEachEntry, removeTree, slices } from './tree.ts'
 
 /** A file of the tree. Facts about it are read when they are asked for; they throw if the file is gone. */
@@ -309,8 +308,7 @@ const FIELDS: Readonly<Record<string, (found: Found, lookups: Lookups) => unknow
 /** Return the digest of a file; '' if it cannot be read. */
 async function md5Of(at: string, signal: AbortSignal): Promise<string> {
   try {
-    const small = readSmallFile(at)
-    return small ? createHash('md5').update(small.content).digest('hex') : await digest(at, 'md5', signal)
+    return await digest(at, 'md5', signal)
   } catch {
     signal.throwIfAborted()
     return ''

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { CommandExecutionError, SaltInvocationError } from 'salt-ts'
 import { hashName } from '../_hashutil/hash-name.ts'
-import { chunksOf, readWhole, withFile } from './reading.ts'
+import { chunksOf, readSmallFile, readWhole, withFile } from './reading.ts'
 
 /** Hash types and the number of their hexadecimal digits, in Salt's order. */
 const DIGITS: Readonly<Record<string, number>> = {
@@ -20,9 +20,11 @@ const typesAndLengths = [...typeByLength]
   .join(', ')
 
 /** Compute the digest of a file or of a block device, by the name that a hash has in Python's `hashlib`. */
-export function digest(path: string, type: string, signal?: AbortSignal): Promise<string> {
+export async function digest(path: string, type: string, signal?: AbortSignal): Promise<string> {
   const name = hashName(type)
   if (name === undefined) throw new SaltInvocationError(`Invalid hash type: ${type}`)
+  const small = readSmallFile(path)
+  if (small) return createHash(name).update(small.content).digest('hex')
   return withFile(
     path,
     async (file, stats) => {

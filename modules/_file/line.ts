@@ -79,13 +79,10 @@ function matching(lines: readonly string[], anchor: string | undefined): string[
 function edit(lines: readonly string[], mode: string, options: LineOptions): string[] {
   const { content = '', indent, location } = options
   const wanted = options.match || (options.before === undefined && options.after === undefined ? content : '')
-  if (mode === 'delete') {
-    const match = matching(lines, wanted)?.[0]
-    return match === undefined ? [...lines] : lines.filter((line) => line !== match)
-  }
-  if (mode === 'replace') {
+  if (mode === 'delete' || mode === 'replace') {
     const match = matching(lines, wanted)?.[0]
     if (match === undefined) return [...lines]
+    if (mode === 'delete') return lines.filter((line) => line !== match)
     const at = lines.indexOf(match)
     return lines.with(at, indented(match, content, indent))
   }

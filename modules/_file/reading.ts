@@ -46,8 +46,8 @@ function readingFlags(follow: boolean): number {
 const SMALL_BYTES = 64 * 1024
 
 /**
- * Read a file that has less than 64 KiB, synchronously, which takes a tenth of the time; undefined if it has more. For walks through
- * many files. Folders, pipes, devices and sockets are refused.
+ * Read a file that has less than 64 KiB, synchronously, which takes a tenth of the time; undefined if it has more, or is none. For
+ * walks through many files.
  */
 export function readSmallFile(
   at: string,
@@ -57,7 +57,7 @@ export function readSmallFile(
   try {
     file = openSync(at, readingFlags(follow))
     const stats = fstatSync(file)
-    if (!stats.isFile()) throw noFile(stats, path)
+    if (!stats.isFile()) return undefined
     const content = Buffer.allocUnsafe(SMALL_BYTES)
     let length = 0
     for (let read = -1; read !== 0; length += read) {
