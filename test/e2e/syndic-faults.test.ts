@@ -68,7 +68,7 @@ test.concurrent('a syndic stops while the master above does not answer, and send
 })
 
 test.concurrent('a job that is published while the syndic is away runs when it is back', async (context) => {
-  const { top, low, syndic } = await topAndLow(context)
+  const { top, syndic } = await topAndLow(context)
   await syndic.stop()
   const client = await top.client()
   const { jid } = await client.runJob({ tgt: '*', fun: 'test.echo', arg: ['late'] })
