@@ -25,22 +25,25 @@ const MIN_WORK_US = 15_000
 const WORK_PER_COLLECTION = { quiet: 20, busy: 100 }
 /** Share of the time in which a process may work and counts as quiet. */
 const QUIET = 0.1
+/** How many quiet looks in a row end a load. V8 shrinks its young generation only if little was allocated for 5 s. */
+const LOOKS_TO_SHRINK = 2
 
 /**
- * Collect garbage after some work; it takes 10 ms and more. ZeroMQ messages are small to V8 but hold large memory outside its
+ * Collect garbage after some work, and at the end of a load; it takes 10 ms and more. ZeroMQ messages are small to V8 but hold large memory outside its
  * heap, so V8 collects old ones too late.
  */
-export function collectGarbageAfterWork(): void {
-  const collect = garbageCollector()
+export function collectGarbageAfterWork(collect = garbageCollector()): void {
   let lookedAt = 0
   let collectedAt = 0
   let cost = 0
+  let quietLooks = 0
   const look = () => {
     const now = processorTime()
     const isQuiet = now - lookedAt < QUIET * POLL_MS * 1000
     lookedAt = now
-    if (now - collectedAt < Math.max(MIN_WORK_US, WORK_PER_COLLECTION[isQuiet ? 'quiet' : 'busy'] * cost))
-      return
+    quietLooks = isQuiet ? quietLooks + 1 : 0
+    const minWork = Math.max(MIN_WORK_US, WORK_PER_COLLECTION[isQuiet ? 'quiet' : 'busy'] * cost)
+    if (quietLooks !== LOOKS_TO_SHRINK && now - collectedAt < minWork) return
     // Collections of V8 under load do not compact: they would take several times as long.
     setFlagsFromString('--compact-on-every-full-gc')
     collect()
