@@ -1,6 +1,6 @@
 import { SaltError } from '../base/errors.ts'
 import { isRecord } from '../base/record.ts'
-import { decode, encodeNetworkParts } from '../codec/index.ts'
+import { decode, decodeInPlace, encodeNetworkParts } from '../codec/index.ts'
 import { newNonce, type PrivateKey, SymmetricKey } from '../crypto/index.ts'
 import type { RequestClient } from '../transport/contract.ts'
 import { asBytes } from '../wire/bytes.ts'
@@ -122,9 +122,9 @@ export function createRequestChannel(settings: RequestChannelSettings): RequestC
   return {
     request: (load, timeoutMs, to) =>
       ask(load, { timeoutMs, to }, (reply, { request }, nonce) => {
-        const sealed = asBytes(decode(reply))
+        const sealed = asBytes(decodeInPlace(reply))
         const message = sealed && request.decrypt(sealed, nonce)
-        return message ? decode(message) : undecryptable
+        return message ? decodeInPlace(message) : undecryptable
       }),
 
     pillar: (load, timeoutMs) =>

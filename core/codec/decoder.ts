@@ -30,6 +30,11 @@ export function decode(bytes: Uint8Array): Value {
   return new Reader(bytes, trusted, true).message()
 }
 
+/** Decode as `decode` does, but without copies: byte strings are views of `bytes`, which nobody may change any more. */
+export function decodeInPlace(bytes: Uint8Array): Value {
+  return new Reader(bytes, trusted, true, false).message()
+}
+
 /** Decode as `decode` does, but keep the bytes of values (file chunks, wire protocol §7.4); only keys become text. */
 export function decodeRaw(bytes: Uint8Array): Value {
   return new Reader(bytes, trusted, false).message()
@@ -45,6 +50,7 @@ class Reader {
   readonly bytes: Buffer
   private readonly limits: Limits
   private wantsText: boolean
+  private readonly copies: boolean
   private at = 0
   private end: number
   private depth = 0
@@ -53,10 +59,11 @@ class Reader {
   /** Values still to be read in all open arrays and maps; each takes at least one byte. */
   private owed = 1
 
-  constructor(bytes: Uint8Array, limits: Limits, wantsText: boolean) {
+  constructor(bytes: Uint8Array, limits: Limits, wantsText: boolean, copies = true) {
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.limits = limits
     this.wantsText = wantsText
+    this.copies = copies
     this.end = bytes.byteLength
   }
 
@@ -95,12 +102,13 @@ class Reader {
 
   private stringFrom(start: number): string | Buffer {
     const text = this.wantsText ? textOf(this.bytes, start, this.at) : undefined
-    return text ?? this.copy(start)
+    return text ?? this.bytesFrom(start)
   }
 
-  private copy(start: number): Buffer {
+  private bytesFrom(start: number): Buffer {
     this.countObject()
-    return Buffer.from(this.bytes.subarray(start, this.at))
+    const view = this.bytes.subarray(start, this.at)
+    return this.copies ? Buffer.from(view) : view
   }
 
   array(size: number): Value[] {

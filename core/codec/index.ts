@@ -1,4 +1,4 @@
-export { decode, decodeRaw, decodeUntrusted } from './decoder.ts'
+export { decode, decodeInPlace, decodeRaw, decodeUntrusted } from './decoder.ts'
 export { Encoded } from './encoded.ts'
 export {
   encodeLocal,

@@ -3,13 +3,22 @@ import type { FileHandle } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { FileHash } from '../author/files.ts'
-import { SaltError } from '../base/errors.ts'
+import { messageOf, SaltError } from '../base/errors.ts'
 import { isRecord } from '../base/record.ts'
 import { jsonText } from '../dialect/json.ts'
 import { asBytes } from '../wire/bytes.ts'
 
 /** Send the load of a request about files. Resolves with the answer. */
 export type Ask = (load: Readonly<Record<string, unknown>>) => Promise<unknown>
+
+/** Return a function that asks as the given one does, and rejects with a SaltError that has `unanswered` in its data. */
+export function reportUnanswered(ask: Ask): Ask {
+  return (load) =>
+    ask(load).catch((error: unknown) => {
+      const message = `The file server did not answer: ${messageOf(error)}`
+      throw new SaltError('COMMAND_EXECUTION', message, { unanswered: true }, { cause: error })
+    })
+}
 
 export interface Download {
   readonly path: string
@@ -25,10 +34,17 @@ const AHEAD = 4
 const MAX_PIECE_BYTES = 256 * 1024 * 1024
 
 /**
- * Download a file piece by piece (wire protocol §7.4), several at once after the first, which tells how long they are. When it resolves, the written content has the expected hash. Rejects with
- * COMMAND_EXECUTION if the hash differs, with `changed` in its data, or if the master sends no file.
+ * Download a file piece by piece (wire protocol §7.4), several at once after the first, which shows how long they are. When it
+ * resolves, the written content has the expected hash. Rejects with COMMAND_EXECUTION if the hash differs, with `changed` in its data,
+ * or if the master sends no file; with the error of the system if a piece cannot be written; and if the signal is aborted.
  */
-export async function download(ask: Ask, file: Download, wanted: FileHash, into: FileHandle): Promise<void> {
+export async function download(
+  ask: Ask,
+  file: Download,
+  wanted: FileHash,
+  into: FileHandle,
+  signal?: AbortSignal,
+): Promise<void> {
   const { path, saltenv, gzip } = file
   const hash = createHash(wanted.hash_type)
   const isComplete = () => hash.copy().digest('hex') === wanted.hsum
@@ -37,8 +53,11 @@ export async function download(ask: Ask, file: Download, wanted: FileHash, into:
   let ahead: Promise<Buffer>[] = []
   /** Length of a piece; 0 if it is not known. */
   let length = 0
+  /** Pieces that are written together: to hand one to another thread takes as long as to write it. */
+  const unwritten: Buffer[] = []
   for (let loc = 0; ; ) {
     const piece = await (ahead.shift() ?? fetch(loc))
+    signal?.throwIfAborted()
     loc += piece.length
     if (piece.length !== length) {
       ahead = []
@@ -51,10 +70,17 @@ export async function download(ask: Ask, file: Download, wanted: FileHash, into:
       next.catch(() => undefined) // it is reported when its turn comes
       ahead.push(next)
     }
-    await into.appendFile(piece)
+    unwritten.push(piece)
+    if (isLast || piece.length === 0 || unwritten.length === AHEAD) await write(unwritten.splice(0), into)
     if (isLast) return
     if (piece.length === 0) throw changed(path, loc)
   }
+}
+
+async function write(pieces: readonly Buffer[], into: FileHandle): Promise<void> {
+  const { bytesWritten } = await into.writev(pieces)
+  const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
+  if (bytesWritten < bytes) await into.appendFile(Buffer.concat(pieces).subarray(bytesWritten)) // rejects with the reason
 }
 
 async function readPiece(answer: unknown, path: string): Promise<Buffer> {

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import { mkdir, open, realpath, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, realpath, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { FileClient, FileHash } from '../author/files.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
@@ -9,20 +9,22 @@ import { isBelow } from '../base/files/open-inside.ts'
 import { safePath } from '../base/files/safe-path.ts'
 import { isRecord } from '../base/record.ts'
 import { asNumber } from '../wire/bytes.ts'
-import { type Ask, type Download, download } from './download.ts'
+import { type Ask, type Download, download, reportUnanswered } from './download.ts'
 import { fileDigest } from './file-hashes.ts'
 
 export interface FileClientSettings {
   /** Send the load of a request about files. Resolves with the answer. */
   readonly ask: Ask
   readonly cachedir: string
+  /** Download into a regular file by another process. Resolves with false if that process cannot open the file. */
+  delegate?(file: Download, wanted: FileHash, into: FileHandle): Promise<boolean>
 }
 
 const lists = { files: '_file_list', dirs: '_dir_list', emptyDirs: '_file_list_emptydirs' } as const
 
 /** Open a client of a file server, which is a master (wire protocol §7.4) or in this process. */
-export function openFileClient({ ask: askServer, cachedir }: FileClientSettings): FileClient {
-  const ask: Ask = (load) => askServer(load).catch(throwUnanswered)
+export function openFileClient({ ask: askServer, cachedir, delegate }: FileClientSettings): FileClient {
+  const ask = reportUnanswered(askServer)
   const list: FileClient['list'] = async (what, saltenv, prefix = '') =>
     textsIn(await ask({ cmd: lists[what], saltenv, prefix }))
 
@@ -42,7 +44,7 @@ export function openFileClient({ ask: askServer, cachedir }: FileClientSettings)
     if (!wanted) return undefined
     const existing = await stat(dest).catch(() => undefined)
     const isUpToDate = existing?.isFile() && (await hashOfPath(dest, wanted.hash_type)) === wanted.hsum
-    return isUpToDate ? false : { ask, file, wanted, currentHash }
+    return isUpToDate ? false : { ask, delegate, file, wanted, currentHash }
   }
 
   return {
@@ -75,13 +77,9 @@ export function openFileClient({ ask: askServer, cachedir }: FileClientSettings)
   }
 }
 
-function throwUnanswered(error: unknown): never {
-  const message = `The file server did not answer: ${messageOf(error)}`
-  throw new SaltError('COMMAND_EXECUTION', message, { unanswered: true }, { cause: error })
-}
-
 interface Transfer {
   readonly ask: Ask
+  readonly delegate: FileClientSettings['delegate']
   readonly file: Download
   readonly wanted: FileHash
   /** Get the current hash from the file server. */
@@ -99,15 +97,18 @@ const TRIES = 3
 
 /** Download a file, again if it is changed on the master meanwhile. Resolves with false if it is removed there. */
 async function retryWhileChanging(
-  { ask, file, wanted: first, currentHash }: Transfer,
+  { ask, delegate, file, wanted: first, currentHash }: Transfer,
   dest: string,
   options: Parameters<typeof fillFileAtomic>[2],
 ): Promise<boolean> {
+  const fill = (expected: FileHash) => async (handle: FileHandle) => {
+    if (!(await delegate?.(file, expected, handle))) await download(ask, file, expected, handle)
+  }
   let wanted: FileHash | undefined = first
   for (let tries = 1; wanted; tries++) {
     const expected: FileHash = wanted
     try {
-      await fillFileAtomic(dest, (handle) => download(ask, file, expected, handle), options)
+      await fillFileAtomic(dest, fill(expected), options)
       return true
     } catch (error) {
       if (!SaltError.is(error)) throw unwritable(dest, error)

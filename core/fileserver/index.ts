@@ -1,4 +1,5 @@
-export { openFileClient } from './file-client.ts'
+export { type Download, download, reportUnanswered } from './download.ts'
+export { type FileClientSettings, openFileClient } from './file-client.ts'
 export { FileServer, type FileServerConfig } from './file-server.ts'
 export { localFileServer } from './local.ts'
 export { receiveFile } from './receive.ts'

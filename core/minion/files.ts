@@ -1,7 +1,13 @@
 import type { Log, MinionServices } from '../author/context.ts'
 import type { SyncReport, SyncRequest } from '../author/files.ts'
 import type { MinionConfig } from '../config/index.ts'
-import { hasChanged, localFileServer, openFileClient, syncExtensions } from '../fileserver/index.ts'
+import {
+  type FileClientSettings,
+  hasChanged,
+  localFileServer,
+  openFileClient,
+  syncExtensions,
+} from '../fileserver/index.ts'
 
 export interface FileServicesSettings {
   readonly config: Pick<
@@ -11,6 +17,7 @@ export interface FileServicesSettings {
   readonly grains: Readonly<Record<string, unknown>>
   readonly log: Log
   readonly request: MinionServices['request']
+  readonly delegate?: FileClientSettings['delegate']
   refreshModules(): Promise<unknown>
   refreshGrains(): Promise<unknown>
   /** Do not import synced files to check that they load. */
@@ -19,9 +26,14 @@ export interface FileServicesSettings {
 
 /** Create the services for files and extensions of the master, or of this host with `file_client: local`. */
 export function createFileServices(settings: FileServicesSettings): Pick<MinionServices, 'files' | 'sync'> {
-  const { config, log, request } = settings
-  const ask = config.file_client === 'local' ? localFileServer({ ...config }, log).ask : request
-  const files = openFileClient({ ask, cachedir: config.cachedir })
+  const { config, log, request, delegate } = settings
+  const { cachedir } = config
+  const isLocal = config.file_client === 'local'
+  const files = openFileClient(
+    isLocal
+      ? { ask: localFileServer({ ...config }, log).ask, cachedir }
+      : { ask: request, delegate, cachedir },
+  )
   return { files, sync: (wanted) => syncAndRefresh(wanted, files, settings) }
 }
 

@@ -1,4 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { MinionServices } from '../../core/author/context.ts'
@@ -8,7 +10,9 @@ import type { JobLoad } from '../../core/wire/publication.ts'
 import type { ReturnLoad } from '../../core/wire/return.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { quietLog, spyLog } from '../harness/log.ts'
+import { MOUNTS, needs } from '../harness/needs.ts'
 import { isAlive } from '../harness/processes.ts'
+import { mountSmallDisk } from '../harness/small-disk.ts'
 import { until } from '../harness/until.ts'
 
 process.execArgv.length = 0 // job processes run what was built, without the test runner's conditions
@@ -45,10 +49,11 @@ async function run(
   pool: JobPool,
   job: JobLoad,
   onStarted: (pid: number) => void = () => {},
+  services: Partial<MinionServices> = {},
 ): Promise<ReturnLoad> {
   const returns: ReturnLoad[] = []
   await pool.run(job, {
-    services: {} as MinionServices,
+    services: services as MinionServices,
     master: '127.0.0.1:4506',
     left: new AbortController().signal,
     started: async ({ pid }) => onStarted(pid),
@@ -152,6 +157,70 @@ export const memory = () => { const all = []; for (;;) all.push(new Array(1000).
     else process.env.NODE_OPTIONS = options
   }
 }, 60_000)
+
+describe('a file that a job fetches', () => {
+  const PIECE = 100_000
+  const content = randomBytes(7 * PIECE + 5)
+  const hash = { hash_type: 'sha256', hsum: createHash('sha256').update(content).digest('hex') }
+
+  /** Let a job fetch a file into `dest` from a master that answers so. */
+  async function fetch(dest: string, serve: (loc: number) => object): Promise<ReturnLoad> {
+    const pool = openPool()
+    const request: MinionServices['request'] = async ({ cmd, loc }) =>
+      cmd === '_serve_file' ? serve(Number(loc)) : hash
+    const job = jobOf('cp.get_file', 'salt://big', dest)
+    return run(pool, job, undefined, { request }).finally(() => pool.close())
+  }
+  const piece = (loc: number) => ({ data: content.subarray(loc, loc + PIECE), dest: 'big' })
+
+  test('is written by the minion process, and no piece is sent to the job process', async () => {
+    const dest = join(folder, 'big')
+    const unsendable = () => {} // an answer with it cannot be encoded
+    const ret = await fetch(dest, (loc) => ({ ...piece(loc), unsendable }))
+    expect(ret).toMatchObject({ return: dest, success: true })
+    expect((await readFile(dest)).equals(content)).toBe(true)
+  })
+
+  test('is fetched again if it changes meanwhile, and missing if it does each time', async () => {
+    const dest = join(folder, 'big')
+    let asked = 0
+    const ret = await fetch(dest, (loc) => {
+      asked += loc === 0 ? 1 : 0
+      return loc < 2 * PIECE ? piece(loc) : { data: '', dest: 'big' }
+    })
+    expect(ret).toMatchObject({
+      success: false,
+      return: expect.stringContaining('(200000 bytes) does not have the hash that the master reported'),
+    })
+    expect(asked).toBe(3)
+    expect(existsSync(dest)).toBe(false)
+  })
+
+  test('is missing with the reason of the master', async () => {
+    const gone = () => {
+      throw new Error('It has gone.')
+    }
+    const ret = await fetch(join(folder, 'big'), gone)
+    expect(ret).toMatchObject({
+      success: false,
+      return: expect.stringContaining('The file server did not answer: It has gone.'),
+    })
+  })
+
+  test('is missing with the reason of the system where the disk is full', needs(MOUNTS), async () => {
+    const small = join(folder, 'small')
+    const disk = mountSmallDisk(small, 1)
+    disk.fill()
+    try {
+      const dest = join(small, 'big')
+      const { success, return: value } = await fetch(dest, piece)
+      expect([success, value]).toEqual([false, expect.stringContaining(`${dest} could not be written: `)])
+      expect(existsSync(dest)).toBe(false)
+    } finally {
+      disk.close()
+    }
+  })
+})
 
 test('questions between jobs are answered by the process that is ready, and start no other', async () => {
   const pool = openPool()

@@ -1,5 +1,5 @@
-import { type BigIntStats, constants } from 'node:fs'
-import { type FileHandle, open, readlink, realpath, stat } from 'node:fs/promises'
+import { type BigIntStats, constants, fstatSync, readlinkSync } from 'node:fs'
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
 
 /** An open file and its real path. */
 export interface OpenedFile {
@@ -34,7 +34,7 @@ export async function openInside(
   const handle = await open(path, all, mode).catch(onError)
   if (!handle) return undefined
   try {
-    const found = await handle.stat({ bigint: true })
+    const found = fstatSync(handle.fd, { bigint: true }) // waits for no disk, unlike handing it to another thread
     const real = (kind === 'file' ? found.isFile() : found.isDirectory())
       ? await placeOf(handle, path, found)
       : undefined
@@ -58,8 +58,9 @@ export function isBelow(path: string, directory: string): boolean {
  * the same inode.
  */
 async function placeOf(handle: FileHandle, path: string, opened: BigIntStats): Promise<string | undefined> {
-  const linked = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined)
-  if (linked !== undefined) return linked
+  try {
+    return readlinkSync(`/proc/self/fd/${handle.fd}`)
+  } catch {} // there is no /proc
   const real = await realpath(path)
   const found = await stat(real, { bigint: true })
   return found.ino === opened.ino && found.dev === opened.dev ? real : undefined

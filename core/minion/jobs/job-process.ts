@@ -4,9 +4,11 @@
  */
 import type { MinionServices } from '../../author/context.ts'
 import { deferred } from '../../base/deferred.ts'
+import type { ErrorCode } from '../../base/error-codes.ts'
 import { messageOf, SaltError, traceOf } from '../../base/errors.ts'
 import { decode, encodeLocal } from '../../codec/index.ts'
 import type { MinionConfig } from '../../config/index.ts'
+import type { FileClientSettings } from '../../fileserver/index.ts'
 import { openLoader, type PublishedCall, refusalsHere, watchedBy } from '../../loader/index.ts'
 import { createRelayLog } from '../../log/relay.ts'
 import { connectParent } from '../../process/parent.ts'
@@ -23,7 +25,7 @@ import { failedReturn, withoutValue } from './failed-return.ts'
 import { executeJob, type RunnerSettings } from './job-runner.ts'
 import { LARGE_RETURN_BYTES, spoolForNextRun, spoolLarge } from './job-spool.ts'
 import { setProcessTitle } from './job-titles.ts'
-import type { FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
+import type { DownloadFailure, FromJobProcess, JobProcessStart, ToJobProcess } from './messages.ts'
 import { traceRun } from './run-span.ts'
 import { runGuarded, surviveUncaughtErrors } from './uncaught.ts'
 
@@ -53,14 +55,24 @@ const servicesWith = (own: Pick<MinionServices, 'files' | 'sync'>): MinionServic
   })
 
 function call(method: string, args: readonly unknown[]): Promise<unknown> {
+  const answer = ask((call) => ({ type: 'call', call, method, args: encodeLocal(args) }))
+  // A job does not fail because an event can no longer be forwarded.
+  return method.startsWith('fire') ? answer.catch(() => false) : answer
+}
+
+/** Let the minion process download a file. Resolves with false if it cannot open it. */
+const delegateDownload: FileClientSettings['delegate'] = async (file, wanted, { fd }) =>
+  (await ask((call) => ({ type: 'download', call, file, wanted, into: fd }))) === true
+
+/** Send a message with a number to the minion process, and resolve with what it answers. */
+function ask(message: (call: number) => FromJobProcess): Promise<unknown> {
   const answer = deferred<unknown>()
   if (process.connected) {
     waiting.set(++calls, answer)
     answer.promise.catch(() => {}) // no unhandled rejection if the caller does not await it
-    send({ type: 'call', call: calls, method, args: encodeLocal(args) })
+    send(message(calls))
   } else answer.reject(minionGone())
-  // A job does not fail because an event can no longer be forwarded.
-  return method.startsWith('fire') ? answer.promise.catch(() => false) : answer.promise
+  return answer.promise
 }
 
 /** Whether the function of a job has closed the connection to the minion. */
@@ -110,6 +122,7 @@ async function start(given: JobProcessStart): Promise<void> {
     grains: known.grains,
     log,
     request: (load) => remoteServices.request(load),
+    delegate: delegateDownload,
     refreshModules: () => remoteServices.refreshModules(),
     refreshGrains: () => remoteServices.refreshGrains(),
   })
@@ -206,8 +219,15 @@ function onMessage(message: ToJobProcess): void {
     const call = waiting.get(message.call)
     waiting.delete(message.call)
     if (message.type === 'answer') call?.resolve(decode(message.value))
-    else call?.reject(new Error(message.message))
+    else if (message.type === 'failure') call?.reject(new Error(message.message))
+    else if (typeof message.result === 'boolean') call?.resolve(message.result)
+    else call?.reject(errorOf(message.result))
   }
+}
+
+function errorOf({ message, data, ...system }: DownloadFailure): Error {
+  if (data) return new SaltError(system.code as ErrorCode, message, data)
+  return Object.assign(new Error(message), system)
 }
 
 function endWithoutMinion(): void {

@@ -1,7 +1,9 @@
+import { open } from 'node:fs/promises'
 import type { Log, MinionServices } from '../../author/context.ts'
 import { deferred } from '../../base/deferred.ts'
-import { messageOf } from '../../base/errors.ts'
+import { messageOf, SaltError } from '../../base/errors.ts'
 import { decode, encodeLocal } from '../../codec/index.ts'
+import { download, reportUnanswered } from '../../fileserver/index.ts'
 import type { SpoolEntry } from '../../jobs/return-spool.ts'
 import { LOAD_MS, LoadWatch } from '../../loader/index.ts'
 import { writeRelayedLine } from '../../log/relay.ts'
@@ -19,7 +21,7 @@ import type { ReturnLoad } from '../../wire/return.ts'
 import { failedReturn, withoutArguments } from './failed-return.ts'
 import { signalGroup } from './job-group.ts'
 import { tokenPrefix } from './job-titles.ts'
-import type { FromJobProcess, ToJobProcess } from './messages.ts'
+import type { DownloadFailure, FromJobProcess, ToJobProcess } from './messages.ts'
 
 export interface JobProcessSettings {
   readonly id: string
@@ -80,6 +82,7 @@ export class JobWorker {
   readonly #loads: LoadWatch
   /** Services of the minion for the job that runs. */
   #services: Partial<MinionServices> = {}
+  readonly #ended = new AbortController()
   /** Reason why the process was killed. */
   #stuck: string | undefined
 
@@ -193,10 +196,12 @@ export class JobWorker {
     if (message.type === 'ready') this.#ready.resolve()
     else if (message.type === 'log') writeRelayedLine(this.#settings.log, message.line, 'minion')
     else if (message.type === 'call') void this.#serve(message)
+    else if (message.type === 'download') void this.#download(message)
     else if (message.type === 'loading') this.#loads.heard(message)
   }
 
   #onEnd({ code, signal, error }: ChildEnd): void {
+    this.#ended.abort()
     if (error) this.#settings.log.error(`A job process could not be started: ${error.message}`)
     this.#ready.reject(error ?? new Error(`the job process ended with ${signal ?? code}`))
     this.#loads.close()
@@ -226,6 +231,32 @@ export class JobWorker {
       this.#child.send({ type: 'failure', call, message: messageOf(error) })
     }
   }
+
+  /** Download a file for the process: its pieces take the way through the channel neither as requests nor as answers. */
+  async #download({
+    call,
+    file,
+    wanted,
+    into,
+  }: Extract<FromJobProcess, { type: 'download' }>): Promise<void> {
+    const { request } = this.#services
+    const handle = await open(`/proc/${this.identity.pid}/fd/${into}`, 'r+').catch(() => undefined)
+    let result: boolean | DownloadFailure = false
+    if (request && handle) {
+      const done = download(reportUnanswered(request), file, wanted, handle, this.#ended.signal)
+      result = await done.then(() => true, failureOf)
+    }
+    await handle?.close()
+    this.#child.send({ type: 'downloaded', call, result })
+  }
+}
+
+/** Return what the process needs to throw the same error. */
+function failureOf(error: unknown): DownloadFailure {
+  const message = messageOf(error)
+  if (SaltError.is(error)) return { message, code: error.code, data: error.data }
+  const { code, errno } = error as NodeJS.ErrnoException
+  return { message, ...(code !== undefined && { code }), ...(errno !== undefined && { errno }) }
 }
 
 /** Decode a return. One that is larger than a master would read becomes a failed return. */

@@ -1,5 +1,7 @@
 /** Messages between the minion and its job processes. Values whose types must be preserved are encoded as MessagePack. */
 
+import type { FileHash } from '../../author/files.ts'
+import type { Download } from '../../fileserver/index.ts'
 import type { SpoolEntry } from '../../jobs/return-spool.ts'
 import type { LoadingFile } from '../../loader/index.ts'
 import type { RelayedLine } from '../../log/relay.ts'
@@ -34,6 +36,16 @@ export type ToJobProcess =
   | { readonly type: 'describe'; readonly imports: boolean }
   | { readonly type: 'answer'; readonly call: number; readonly value: Uint8Array }
   | { readonly type: 'failure'; readonly call: number; readonly message: string }
+  /** The answer to 'download'. `result` is false if the file could not be opened. */
+  | { readonly type: 'downloaded'; readonly call: number; readonly result: boolean | DownloadFailure }
+
+/** An error of `download`: a SaltError, which has `data`, or one of the system. */
+export interface DownloadFailure {
+  readonly message: string
+  readonly code?: string
+  readonly errno?: number
+  readonly data?: Readonly<Record<string, unknown>>
+}
 
 export type FromJobProcess =
   | { readonly type: 'ready' }
@@ -53,4 +65,12 @@ export type FromJobProcess =
   /** The answer to 'check' or 'describe'. */
   | { readonly type: 'answered'; readonly answer: Uint8Array }
   | { readonly type: 'call'; readonly call: number; readonly method: string; readonly args: Uint8Array }
+  /** Asks to download a file into the open file with the descriptor `into` of the process. */
+  | {
+      readonly type: 'download'
+      readonly call: number
+      readonly file: Download
+      readonly wanted: FileHash
+      readonly into: number
+    }
   | { readonly type: 'log'; readonly line: RelayedLine }

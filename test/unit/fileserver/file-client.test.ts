@@ -43,6 +43,17 @@ const client = () => openFileClient({ ask: master, cachedir: folder })
 const cached = (path: string) => join(folder, 'files', 'base', path)
 const served = () => asked.filter((cmd) => cmd === '_serve_file').length
 
+test('what another process is to download, but cannot open, is downloaded here', async () => {
+  const delegated: string[] = []
+  const delegate = async ({ path }: { readonly path: string }) => {
+    delegated.push(path)
+    return false
+  }
+  const asking = openFileClient({ ask: master, delegate, cachedir: folder })
+  expect(await readFile((await asking.cache('dir/a', 'base'))!, 'utf8')).toBe('content')
+  expect(delegated).toEqual(['dir/a'])
+})
+
 describe('the cache', () => {
   test('has a file where Salt puts it, for nobody else to read', async () => {
     expect(await client().cache('dir/a', 'base')).toBe(cached('dir/a'))
