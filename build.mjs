@@ -143,6 +143,9 @@ for (const [name, folders] of Object.entries(start.EXTENSION_BUNDLES))
     outfile: path.join(programs, `${name}.cjs`),
   })
 
+for (const file of await readdir(programs, { recursive: true }))
+  if (file.endsWith('.cjs')) await prepareForLoading(file.replace(/\.cjs$/, ''))
+
 await removeOrphans(new Set(Object.keys(modules.metafile.outputs)))
 await copyAssets()
 await writeAboutPackage()
@@ -156,6 +159,22 @@ for (const name of children) {
     `require(${JSON.stringify(starter)}).child(__filename)\n`,
   )
   await keepCompiled(`${name}.bundle`, [[]], name.startsWith('master/') ? masterFlags : [])
+}
+
+/**
+ * Escapes what is not ASCII, so that V8 keeps the text in one byte for each character. What `bin/start.cjs` loads becomes the function
+ * that it calls, and is read as Latin-1: decoding UTF-8 and putting the function around the text took 14 ms of `salt-call`.
+ */
+async function prepareForLoading(name) {
+  const file = path.join(programs, `${name}.cjs`)
+  const text = await readFile(file, 'utf8')
+  const escaped = text.replace(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  const isLoaded = !processes.includes(name)
+  const parameters = 'require, module, __filename, importFromCached'
+  await writeFile(file, isLoaded ? `(function (${parameters}) {${escaped}\n})` : escaped)
 }
 
 /** Copies what `salt-ts docs` gives to browsers. */

@@ -106,9 +106,19 @@ function allowedOpenFiles() {
   }
 }
 
-function load(bundle) {
-  const code = compiledCode(bundle)
-  return code || scripts ? runCompiled(bundle, code) : require(bundle)
+/**
+ * Runs a bundle, which the build has made a function. V8 forgets how code from a cache imports: `importModule` does it instead
+ * (core/process/import-module.ts).
+ */
+function load(filename) {
+  const script = new vm.Script(readFileSync(filename, 'latin1'), {
+    filename,
+    cachedData: compiledCode(filename),
+  })
+  scripts?.set(filename, script)
+  const module = { exports: {} }
+  script.runInThisContext()(createRequire(filename), module, filename, importModule)
+  return module.exports
 }
 
 function compiledCode(bundle) {
@@ -121,16 +131,6 @@ function compiledCode(bundle) {
 
 function cacheOf(bundle) {
   return `${bundle}.${process.version}-${process.arch}.cache`
-}
-
-/** V8 forgets how code from a cache imports: `importModule` does it instead (core/process/import-module.ts). */
-function runCompiled(filename, cachedData) {
-  const source = `(function (require, module, __filename, importFromCached) {${readFileSync(filename, 'utf8')}\n})`
-  const script = new vm.Script(source, { filename, cachedData })
-  scripts?.set(filename, script)
-  const module = { exports: {} }
-  script.runInThisContext()(createRequire(filename), module, filename, importModule)
-  return module.exports
 }
 
 /**

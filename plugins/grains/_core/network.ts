@@ -1,8 +1,9 @@
 /** Grains of the network: addresses, gateways and name servers. */
-import { BlockList, isIP } from 'node:net'
+import { BlockList } from 'node:net'
 import os from 'node:os'
 import type { Source } from '../_facts/gather.ts'
 import type { Host } from '../_facts/host.ts'
+import { familyOf } from '../_net/family.ts'
 import { gateways } from '../_net/gateway.ts'
 import { type Interface, interfaces } from '../_net/interfaces.ts'
 import { addressesOf, namesOf, qualify, readHosts } from '../_net/names.ts'
@@ -70,14 +71,14 @@ async function reverseNames(host: Host): Promise<string[]> {
   )
 }
 
-const isLoopback = (address: string) => loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+const isLoopback = (address: string) => loopback.check(address, familyOf(address) === 6 ? 'ipv6' : 'ipv4')
 
 const sorted = (addresses: readonly string[]): string[] =>
   [...new Set(addresses)].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
 
 // Pad the groups to equal length, so that text order is numeric order.
 function sortKey(address: string): string {
-  if (isIP(address) === 4)
+  if (familyOf(address) === 4)
     return address
       .split('.')
       .map((part) => part.padStart(3, '0'))

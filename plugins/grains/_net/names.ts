@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises'
-import { isIP } from 'node:net'
 import type { Host } from '../_facts/host.ts'
+import { familyOf } from './family.ts'
 
 /** Limit for all queries to name servers together: grains must not wait for a server that is down. */
 const BUDGET_MS = 75
@@ -18,7 +18,7 @@ export function readHosts(host: Host): HostsEntry[] {
 export function parseHosts(text: string): HostsEntry[] {
   const lines = text.split('\n').map((line) => line.replace(/#.*/, '').trim().split(/\s+/))
   return lines.flatMap(([address = '', ...names]) =>
-    isIP(address) && names.length > 0 ? [{ address, names }] : [],
+    familyOf(address) && names.length > 0 ? [{ address, names }] : [],
   )
 }
 
@@ -65,8 +65,8 @@ export async function namesOf(addresses: readonly string[], hosts: readonly Host
 }
 
 const split = (addresses: readonly string[]) => ({
-  ipv4: [...new Set(addresses.filter((address) => isIP(address) === 4))],
-  ipv6: [...new Set(addresses.filter((address) => isIP(address) === 6))],
+  ipv4: [...new Set(addresses.filter((address) => familyOf(address) === 4))],
+  ipv6: [...new Set(addresses.filter((address) => familyOf(address) === 6))],
 })
 
 async function isKnown(resolver: Resolver, name: string): Promise<boolean> {

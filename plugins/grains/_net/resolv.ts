@@ -1,5 +1,5 @@
-import { isIP } from 'node:net'
 import type { Host } from '../_facts/host.ts'
+import { familyOf } from './family.ts'
 import { shortest } from './shortest.ts'
 
 interface Resolv {
@@ -29,12 +29,14 @@ export function parseResolv(text: string): Resolv {
   const all = (directive: string) =>
     lines.filter(([name]) => name?.toLowerCase() === directive).map(([, ...words]) => words)
   const nameservers = [
-    ...new Set(all('nameserver').flatMap(([address = '']) => (isIP(address) ? [shortestOf(address)] : []))),
+    ...new Set(
+      all('nameserver').flatMap(([address = '']) => (familyOf(address) ? [shortestOf(address)] : [])),
+    ),
   ]
   return {
     nameservers,
-    ip4_nameservers: nameservers.filter((address) => isIP(address) === 4),
-    ip6_nameservers: nameservers.filter((address) => isIP(address) === 6),
+    ip4_nameservers: nameservers.filter((address) => familyOf(address) === 4),
+    ip6_nameservers: nameservers.filter((address) => familyOf(address) === 6),
     sortlist: all('sortlist').flat(),
     domain: all('domain').at(-1)?.[0] ?? '',
     search: all('search').at(-1) ?? [],
@@ -42,4 +44,4 @@ export function parseResolv(text: string): Resolv {
   }
 }
 
-const shortestOf = (address: string) => (isIP(address) === 6 ? shortest(address) : address)
+const shortestOf = (address: string) => (familyOf(address) === 6 ? shortest(address) : address)
