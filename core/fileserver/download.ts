@@ -30,6 +30,8 @@ export interface Download {
 const decompress = promisify(gunzip)
 /** Number of pieces that are requested at once. */
 const AHEAD = 4
+/** Bytes that are written together: to hand a small piece to another thread takes as long as to write it. */
+const WRITE_BYTES = 2 ** 20
 /** Maximum size of a decompressed piece of a file. */
 const MAX_PIECE_BYTES = 256 * 1024 * 1024
 
@@ -53,8 +55,8 @@ export async function download(
   let ahead: Promise<Buffer>[] = []
   /** Length of a piece; 0 if it is not known. */
   let length = 0
-  /** Pieces that are written together: to hand one to another thread takes as long as to write it. */
   const unwritten: Buffer[] = []
+  let written = 0
   for (let loc = 0; ; ) {
     const piece = await (ahead.shift() ?? fetch(loc))
     signal?.throwIfAborted()
@@ -71,7 +73,10 @@ export async function download(
       ahead.push(next)
     }
     unwritten.push(piece)
-    if (isLast || piece.length === 0 || unwritten.length === AHEAD) await write(unwritten.splice(0), into)
+    if (isLast || piece.length === 0 || loc - written >= WRITE_BYTES) {
+      await write(unwritten.splice(0), into)
+      written = loc
+    }
     if (isLast) return
     if (piece.length === 0) throw changed(path, loc)
   }

@@ -63,6 +63,37 @@ function kindOf(value: unknown): string {
       : typeof value
 }
 
+/** Count the fields that either answer has: its return code, its files, and each value that is neither a list nor a map. */
+export function comparedFields(own: Answer, theirs: Answer, depth: Depth): { fields: number; equal: number } {
+  const [one, other] = [fieldsOf(own, depth), fieldsOf(theirs, depth)]
+  const fields = [...new Set([...one.keys(), ...other.keys()])]
+  return {
+    fields: fields.length,
+    equal: fields.filter((field) => one.get(field) === other.get(field)).length,
+  }
+}
+
+function fieldsOf({ value, retcode, files }: Answer, depth: Depth): Map<string, string> {
+  const fields = new Map([
+    ['retcode', String(retcode)],
+    ['files', jsonText(files)],
+  ])
+  const add = (path: string, member: unknown) => {
+    const members = depth === 'kind' ? [] : partsOf(member, depth)
+    for (const [key, part] of members) add(`${path}/${key}`, part)
+    if (members.length > 0) return
+    fields.set(path, { value: textOf, kinds: kindsOf, kind: kindOf }[depth](member))
+  }
+  add('value', value)
+  return fields
+}
+
+/** Return the members of a map, and the elements of a list unless only their kinds are compared. */
+function partsOf(value: unknown, depth: Depth): [unknown, unknown][] {
+  if (Array.isArray(value)) return depth === 'value' ? [...value.entries()] : []
+  return isMapping(value) ? sorted(value) : []
+}
+
 /** Return the members in order, without the fields of the job (`__pub_*`): Salt gets its calls as jobs, salt-ts as `salt-call`. */
 const sorted = (map: unknown): [unknown, unknown][] =>
   membersOf(map as Mapping)

@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { filesBelow } from '../harness/files.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
-import { type Agreement, type Answer, agreementOf, textOf } from './answer.ts'
+import { type Agreement, type Answer, agreementOf, comparedFields, textOf } from './answer.ts'
 import { type Call, groupsOf } from './calls.ts'
 import { openOwn, openPython, type Peer } from './peers.ts'
 import { type Compared, reportOf } from './report.ts'
@@ -86,7 +86,7 @@ async function compare(list: string, group: readonly Call[]): Promise<Compared[]
     const agreement = agreementOf(ours, its, call.depth)
     if (flags.show.includes(agreement) && !call.isMeant) show(call, agreement, ours, its)
     if (flags.show.includes('slower') && ours.ms > 2 * its.ms + SLOWER_MS) showTimes(call, ours, its)
-    return { list, call, agreement }
+    return { list, call, agreement, fields: comparedFields(ours, its, call.depth) }
   })
 }
 

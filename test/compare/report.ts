@@ -7,6 +7,8 @@ export interface Compared {
   readonly list: string
   readonly call: Call
   readonly agreement: Agreement
+  /** How many fields the answers have, and how many of them are equal (`comparedFields`). */
+  readonly fields: { readonly fields: number; readonly equal: number }
 }
 
 /** Return a Markdown table with a row for each list and one for all. */
@@ -27,6 +29,7 @@ export function reportOf(compared: readonly Compared[]): string {
     'differ, documented',
     'differ',
     'equal, %',
+    'equal fields, %',
   ]
   return `${table([head, ...rows, rowOf('all', compared)]).join('\n')}\n`
 }
@@ -36,8 +39,9 @@ function rowOf(name: string, compared: readonly Compared[]): string[] {
     compared.filter(
       (one) => one.agreement === agreement && (isMeant === undefined || one.call.isMeant === isMeant),
     ).length
-  const answered = compared.length - count('traceback')
-  const share = answered === 0 ? '' : ((100 * count('equal')) / answered).toFixed(1)
+  const answered = compared.filter(({ agreement }) => agreement !== 'traceback')
+  const share = (part: number, whole: number) => (whole === 0 ? '' : ((100 * part) / whole).toFixed(1))
+  const sum = (of: keyof Compared['fields']) => answered.reduce((total, { fields }) => total + fields[of], 0)
   const counts = [
     compared.length,
     count('traceback'),
@@ -46,5 +50,6 @@ function rowOf(name: string, compared: readonly Compared[]): string[] {
     count('differs', true),
     count('differs', false),
   ]
-  return [name, ...counts.map(String), share]
+  const shares = [share(count('equal'), answered.length), share(sum('equal'), sum('fields'))]
+  return [name, ...counts.map(String), ...shares]
 }

@@ -25,8 +25,11 @@ const MIN_WORK_US = 15_000
 const WORK_PER_COLLECTION = { quiet: 20, busy: 100 }
 /** Share of the time in which a process may work and counts as quiet. */
 const QUIET = 0.1
-/** How many quiet looks in a row end a load. V8 shrinks its young generation only if little was allocated for 5 s. */
-const LOOKS_TO_SHRINK = 2
+/**
+ * How many quiet looks in a row end a load. V8 then shrinks its young generation, since little was allocated for 5 s, and the next
+ * load takes 15% more processor time until it has grown again: one that comes within half a minute is not to.
+ */
+const LOOKS_TO_SHRINK = 6
 
 /**
  * Collect garbage after some work, and at the end of a load; it takes 10 ms and more. ZeroMQ messages are small to V8 but hold large memory outside its
