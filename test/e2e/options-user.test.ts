@@ -41,8 +41,16 @@ const placesOf = ({ directory }: Daemon, logs: string) => ({
 
 const modeOf = async (...path: string[]) => (await stat(join(...path))).mode & 0o777
 
-async function saltAs({ configDir }: Cluster, { uid, gid }: Account, ...args: string[]) {
-  const child = spawn(process.execPath, [join(bin, 'salt'), '-c', configDir, ...args], { uid, gid })
+const saltAs = (cluster: Cluster, account: Account, ...args: string[]) =>
+  runAs(cluster, account, 'salt', ...args)
+
+async function runAs(
+  { configDir }: Pick<Cluster, 'configDir'>,
+  { uid, gid }: Account,
+  name: string,
+  ...args: string[]
+) {
+  const child = spawn(process.execPath, [join(bin, name), '-c', configDir, ...args], { uid, gid })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => (output += text))
@@ -177,7 +185,6 @@ test(
     const stranger = await saltAs(cluster, account('backup'), 'web1', 'test.ping')
     expect(stranger.output).toMatch(/may not act for it|may not read the events of this master/)
     expect(stranger.code).not.toBe(0)
-
     const key = await stat(join(directory, 'cache', '.games_key'))
     expect({ mode: key.mode & 0o777, uid: key.uid }).toEqual({ mode: 0o600, uid: games.uid })
     expect(await modeOf(directory, 'cache', '.root_key')).toBe(0o600)
@@ -187,6 +194,39 @@ test(
     for (const name of ['master_event_pull.ipc', 'publish_pull.ipc', 'workers.ipc']) {
       expect(await modeOf(directory, 'run', name)).toBe(0o600)
     }
+  },
+)
+
+test(
+  'salt-run and salt-key of a user who may not use the keys say so in one sentence, and do nothing',
+  needs(ROOT),
+  async () => {
+    cluster = await Cluster.open()
+    const { directory } = cluster.master
+    const stranger = account('games')
+    await passable(cluster, cluster.master)
+    const configDir = join(cluster.root, 'anybody')
+    await mkdir(configDir)
+    const write = (options: object) => writeFile(join(configDir, 'master'), JSON.stringify(options))
+    const places = placesOf(cluster.master, configDir)
+    await write(places)
+    for (const [name, ...words] of [
+      ['salt-run', 'jobs.active'],
+      ['salt-run', 'wheel', 'key.list_all'],
+      ['salt-key', '-L'],
+      ['salt-key', '--invites'],
+    ] as const) {
+      const sentence = `User 'games' may not use the keys of this master, in ${join(directory, 'pki')}, which ${name} needs.`
+      expect(await runAs({ configDir }, stranger, name, ...words)).toEqual({
+        output: `ERROR: ${sentence} Run it with sudo, or as the user of the master.\n`,
+        code: 77,
+      })
+    }
+    await write({ ...places, user: 'root' })
+    expect(await runAs({ configDir }, stranger, 'salt-run', 'jobs.active')).toEqual({
+      output: `ERROR: salt-run must be run by root (option 'user' in ${configDir}/master); you are 'games'. Run it with sudo, or as that user.\n`,
+      code: 77,
+    })
   },
 )
 

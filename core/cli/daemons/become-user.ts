@@ -1,5 +1,5 @@
 /** The option `user`: a program that root starts drops its privileges and runs as that user. */
-import { readFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync } from 'node:fs'
 import { currentUser } from '../../base/current-user.ts'
 import { SaltError } from '../../base/errors.ts'
 
@@ -25,7 +25,7 @@ export function accountToSwitchTo(program: string, { user, conf_file }: UserConf
   if (uid !== 0) {
     throw new SaltError(
       'PERMISSIONS',
-      `${program} must be run by ${user} (option 'user' in ${conf_file}) or by root; you are '${currentUser()}'. Run it with sudo, or as that user.`,
+      `${program} must be run by ${user} (option 'user' in ${conf_file})${user === 'root' ? '' : ' or by root'}; you are '${currentUser()}'. Run it with sudo, or as that user.`,
     )
   }
   if (account) return account
@@ -53,10 +53,27 @@ function accountOf(user: string): Account | undefined {
 }
 
 /**
- * Switch to the user of the configuration, for commands that change files of a daemon: the files must stay that
- * user's.
+ * Switch to the user of the configuration, for commands that change files of a master: the files must stay that user's.
+ * @throws SaltError PERMISSIONS, CONFIG_INVALID
  */
-export function switchToConfiguredUser(program: string, config: UserConfig): void {
+export function switchToConfiguredUser(
+  program: string,
+  config: UserConfig & { readonly pki_dir: string },
+): void {
   const account = accountToSwitchTo(program, config)
   if (account) dropPrivileges(config.user, account)
+  else refuseStrangers(program, config.pki_dir)
+}
+
+/** Throw if there are keys of a master that this user may not use: each file that the command needs would be refused by itself. */
+function refuseStrangers(program: string, pkiDir: string): void {
+  try {
+    accessSync(pkiDir, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') return
+    throw new SaltError(
+      'PERMISSIONS',
+      `User '${currentUser()}' may not use the keys of this master, in ${pkiDir}, which ${program} needs. Run it with sudo, or as the user of the master.`,
+    )
+  }
 }
