@@ -11,13 +11,18 @@ import { asBytes } from '../wire/bytes.ts'
 /** Send the load of a request about files. Resolves with the answer. */
 export type Ask = (load: Readonly<Record<string, unknown>>) => Promise<unknown>
 
-/** Return a function that asks as the given one does, and rejects with a SaltError that has `unanswered` in its data. */
-export function reportUnanswered(ask: Ask): Ask {
-  return (load) =>
+/** Return a function that asks as the given one does, and rejects with what `unanswered` returns. */
+export const reportUnanswered =
+  (ask: Ask): Ask =>
+  (load) =>
     ask(load).catch((error: unknown) => {
-      const message = `The file server did not answer: ${messageOf(error)}`
-      throw new SaltError('COMMAND_EXECUTION', message, { unanswered: true }, { cause: error })
+      throw unanswered(error)
     })
+
+/** Return the error for a request that failed; it has `unanswered` in its data. */
+export function unanswered(cause: unknown): SaltError {
+  const message = `The file server did not answer: ${messageOf(cause)}`
+  return new SaltError('COMMAND_EXECUTION', message, { unanswered: true }, { cause })
 }
 
 export interface Download {
@@ -32,6 +37,8 @@ const decompress = promisify(gunzip)
 const AHEAD = 4
 /** Bytes that are written together: to hand a small piece to another thread takes as long as to write it. */
 const WRITE_BYTES = 2 ** 20
+/** Pieces that are written together, at most: each keeps the memory of its whole message. */
+const WRITE_PIECES = 64
 /** Maximum size of a decompressed piece of a file. */
 const MAX_PIECE_BYTES = 256 * 1024 * 1024
 
@@ -73,7 +80,8 @@ export async function download(
       ahead.push(next)
     }
     unwritten.push(piece)
-    if (isLast || piece.length === 0 || loc - written >= WRITE_BYTES) {
+    const isEnough = loc - written >= WRITE_BYTES || unwritten.length === WRITE_PIECES
+    if (isLast || piece.length === 0 || isEnough) {
       await write(unwritten.splice(0), into)
       written = loc
     }
@@ -83,8 +91,9 @@ export async function download(
 }
 
 async function write(pieces: readonly Buffer[], into: FileHandle): Promise<void> {
-  const { bytesWritten } = await into.writev(pieces)
   const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
+  if (bytes === 0) return
+  const { bytesWritten } = await into.writev(pieces)
   if (bytesWritten < bytes) await into.appendFile(Buffer.concat(pieces).subarray(bytesWritten)) // rejects with the reason
 }
 

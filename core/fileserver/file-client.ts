@@ -16,7 +16,7 @@ export interface FileClientSettings {
   /** Send the load of a request about files. Resolves with the answer. */
   readonly ask: Ask
   readonly cachedir: string
-  /** Download into a regular file by another process. Resolves with false if that process cannot open the file. */
+  /** Let another process download into a regular file. Resolves with false if that process leaves it to this one. */
   delegate?(file: Download, wanted: FileHash, into: FileHandle): Promise<boolean>
 }
 

@@ -1,4 +1,4 @@
-export { type Download, download, reportUnanswered } from './download.ts'
+export { type Download, download, reportUnanswered, unanswered } from './download.ts'
 export { type FileClientSettings, openFileClient } from './file-client.ts'
 export { FileServer, type FileServerConfig } from './file-server.ts'
 export { localFileServer } from './local.ts'

@@ -20,6 +20,11 @@ const refuse = () => { throw new Error('not to be looked at') }
 const traps = { get: refuse, has: refuse, getPrototypeOf: refuse, ownKeys: refuse }
 export const cut = fn(() => { process.disconnect(); return 'given' })
 export const cutAndAsk = fn((_, { call }) => { process.disconnect(); return call('saltutil.running') })
+export const askLater = fn({ began: p.string(), go: p.string() }, async ({ began, go }, { call }) => {
+  writeFileSync(began, '')
+  while (!existsSync(go)) await delay(20)
+  return call('saltutil.running')
+})
 export const memory = fn(() => { const all = []; for (;;) all.push(new Array(1000).fill(all.length)) })
 export const abort = fn(() => { console.error('before the end'); process.abort() })
 export const proxy = fn(() => { throw new Proxy({}, traps) })
@@ -114,6 +119,17 @@ test('a function that closes the connection of its process has one return, its o
   expect(asking.return).toContain('has closed the connection of its process to the minion')
   expect(await rowsOf(jid)).toBe(1)
   expect(cluster.master.output).not.toContain('a second time')
+})
+
+test('a job that needs its minion after that was killed is told so, and not that it closed the connection itself', async () => {
+  const [began, go] = [join(cluster.root, 'asks'), join(cluster.root, 'ask')]
+  const jid = await start('faults.askLater', began, go)
+  await until('the job to begin', () => existsSync(began))
+  signalAll([minion.pid], 'SIGKILL')
+  await minion.exited()
+  await writeFile(go, '')
+  minion.start('info', ['env', 'NODE_OPTIONS=--max-old-space-size=120'])
+  expect((await returned(jid)).return).toContain('The minion that started this job has ended.')
 })
 
 test('a job whose file in proc is gone while its minion is down is followed all the same: it has one return', async () => {

@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { MinionServices } from '../../core/author/context.ts'
+import { deferred } from '../../core/base/deferred.ts'
+import { isTemporary } from '../../core/base/files/atomic-file.ts'
 import { loadMinionConfig } from '../../core/config/index.ts'
 import { JobPool, type JobPoolSettings } from '../../core/minion/jobs/job-pool.ts'
 import type { JobLoad } from '../../core/wire/publication.ts'
@@ -14,6 +16,20 @@ import { MOUNTS, needs } from '../harness/needs.ts'
 import { isAlive } from '../harness/processes.ts'
 import { mountSmallDisk } from '../harness/small-disk.ts'
 import { until } from '../harness/until.ts'
+
+/** What the file that the minion has open for a job process reports when it is closed, as files of NFS do. */
+const fault = vi.hoisted((): { ofClose?: Error } => ({}))
+vi.mock(import('node:fs/promises'), async (original) => {
+  const real = await original()
+  const open: typeof real.open = async (path, ...rest) => {
+    const handle = await real.open(path, ...rest)
+    const { close } = handle
+    if (fault.ofClose && String(path).startsWith('/proc/'))
+      handle.close = () => close().then(() => Promise.reject(fault.ofClose))
+    return handle
+  }
+  return { ...real, open }
+})
 
 process.execArgv.length = 0 // job processes run what was built, without the test runner's conditions
 
@@ -171,11 +187,11 @@ describe('a file that a job fetches', () => {
     const job = jobOf('cp.get_file', 'salt://big', dest)
     return run(pool, job, undefined, { request }).finally(() => pool.close())
   }
+  const unsendable = () => {} // an answer with it cannot be encoded, and so not be sent to the job process
   const piece = (loc: number) => ({ data: content.subarray(loc, loc + PIECE), dest: 'big' })
 
   test('is written by the minion process, and no piece is sent to the job process', async () => {
     const dest = join(folder, 'big')
-    const unsendable = () => {} // an answer with it cannot be encoded
     const ret = await fetch(dest, (loc) => ({ ...piece(loc), unsendable }))
     expect(ret).toMatchObject({ return: dest, success: true })
     expect((await readFile(dest)).equals(content)).toBe(true)
@@ -205,6 +221,65 @@ describe('a file that a job fetches', () => {
       success: false,
       return: expect.stringContaining('The file server did not answer: It has gone.'),
     })
+  })
+
+  test('is missing with the reason of the system where it cannot be closed', async () => {
+    fault.ofClose = Object.assign(new Error('EIO: i/o error, close'), { code: 'EIO', errno: -5 })
+    const dest = join(folder, 'big')
+    const ret = await fetch(dest, piece).finally(() => delete fault.ofClose)
+    expect([ret.success, ret.return]).toEqual([
+      false,
+      expect.stringContaining(`${dest} could not be written: `),
+    ])
+  })
+
+  test('leaves no part of it where the job is killed meanwhile', async () => {
+    const pool = openPool()
+    const asked = deferred()
+    const left = deferred()
+    const request: MinionServices['request'] = async ({ cmd, loc }) => {
+      if (cmd !== '_serve_file') return hash
+      if (Number(loc) < 2 * PIECE) return piece(Number(loc))
+      asked.resolve()
+      await left.promise
+      return piece(Number(loc))
+    }
+    let pid = 0
+    const started = (of: number) => {
+      pid = of
+    }
+    const killed = run(pool, jobOf('cp.get_file', 'salt://big', join(folder, 'big')), started, { request })
+    await asked.promise
+    process.kill(pid, 'SIGKILL')
+    expect(await killed).toMatchObject({ success: false })
+    left.resolve()
+    await until('the part to be gone', async () => !(await readdir(folder)).some((name) => isTemporary(name)))
+    pool.close()
+  })
+
+  test('is downloaded by the job process itself where the minion downloads others, which may never end', async () => {
+    const pool = openPool()
+    const silent = new Set<number>()
+    const request: MinionServices['request'] = async ({ cmd, path, loc }) => {
+      if (cmd !== '_serve_file') return hash
+      if (path !== 'hangs') return { ...piece(Number(loc)), unsendable }
+      silent.add(silent.size)
+      return new Promise(() => {})
+    }
+    const pids: number[] = []
+    const fetch = (path: string) => {
+      const job = jobOf('cp.get_file', `salt://${path}`, join(folder, `${path}-${pids.length}`))
+      return run(pool, job, (pid) => pids.push(pid), { request })
+    }
+    const hanging: Promise<ReturnLoad>[] = []
+    for (const count of [1, 2]) {
+      hanging.push(fetch('hangs'))
+      await until('the piece to be asked for', () => silent.size === count)
+    }
+    expect((await fetch('big')).return).toContain('unsendable is a function')
+    for (const pid of pids.slice(0, 2)) process.kill(pid, 'SIGKILL')
+    await Promise.all(hanging)
+    pool.close()
   })
 
   test('is missing with the reason of the system where the disk is full', needs(MOUNTS), async () => {

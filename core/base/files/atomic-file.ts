@@ -7,6 +7,7 @@ import {
   fsync,
   linkSync,
   openSync,
+  readlinkSync,
   renameSync,
   rmSync,
   unlinkSync,
@@ -14,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
 /** Calls that take long. The others are synchronous: to hand them to other threads takes longer. */
@@ -143,6 +144,14 @@ const temporaryFor = (path: string): string =>
 
 /** Whether a file name is that of a temporary file, which a process leaves behind if it is killed while writing. */
 export const isTemporary = (name: string): boolean => name.startsWith(PREFIX)
+
+/** Remove the temporary file that this process has open, too, after the one that was to move it into place has ended. */
+export function removeTemporary(descriptor: number): void {
+  try {
+    const path = readlinkSync(`/proc/self/fd/${descriptor}`)
+    if (isTemporary(basename(path))) unlinkSync(path)
+  } catch {} // it is gone already
+}
 
 /**
  * Write the content to a new file beside `path`, sync it, and move it into place. Removes the new file after a failure.

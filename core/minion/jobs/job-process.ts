@@ -8,7 +8,7 @@ import type { ErrorCode } from '../../base/error-codes.ts'
 import { messageOf, SaltError, traceOf } from '../../base/errors.ts'
 import { decode, encodeLocal } from '../../codec/index.ts'
 import type { MinionConfig } from '../../config/index.ts'
-import type { FileClientSettings } from '../../fileserver/index.ts'
+import { type FileClientSettings, unanswered } from '../../fileserver/index.ts'
 import { openLoader, type PublishedCall, refusalsHere, watchedBy } from '../../loader/index.ts'
 import { createRelayLog } from '../../log/relay.ts'
 import { connectParent } from '../../process/parent.ts'
@@ -60,9 +60,14 @@ function call(method: string, args: readonly unknown[]): Promise<unknown> {
   return method.startsWith('fire') ? answer.catch(() => false) : answer
 }
 
-/** Let the minion process download a file. Resolves with false if it cannot open it. */
-const delegateDownload: FileClientSettings['delegate'] = async (file, wanted, { fd }) =>
-  (await ask((call) => ({ type: 'download', call, file, wanted, into: fd }))) === true
+/** Let the minion process download a file. Resolves with false if it leaves that to this process. */
+const delegateDownload: FileClientSettings['delegate'] = async (file, wanted, { fd }) => {
+  try {
+    return (await ask((call) => ({ type: 'download', call, file, wanted, into: fd }))) === true
+  } catch (error) {
+    throw SaltError.is(error) && error.code === 'MASTER_UNREACHABLE' ? unanswered(error) : error
+  }
+}
 
 /** Send a message with a number to the minion process, and resolve with what it answers. */
 function ask(message: (call: number) => FromJobProcess): Promise<unknown> {
@@ -75,13 +80,17 @@ function ask(message: (call: number) => FromJobProcess): Promise<unknown> {
   return answer.promise
 }
 
-/** Whether the function of a job has closed the connection to the minion. */
+/** Whether a function of a job has closed the connection to the minion. */
 let isCutOff = false
 const disconnect = process.disconnect?.bind(process)
 process.disconnect = () => {
-  isCutOff = true
+  isCutOff = !isCalledByNode(new Error().stack)
   disconnect?.()
 }
+
+/** Whether the caller of `process.disconnect` is Node, which calls it at the end of the channel. */
+const isCalledByNode = (stack = ''): boolean =>
+  stack.split('\n')[2]?.includes('node:internal/child_process') === true
 
 const minionGone = () =>
   new SaltError(

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import type { Log, MinionServices } from '../../author/context.ts'
 import { deferred } from '../../base/deferred.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
+import { removeTemporary } from '../../base/files/atomic-file.ts'
 import { decode, encodeLocal } from '../../codec/index.ts'
 import { download, reportUnanswered } from '../../fileserver/index.ts'
 import type { SpoolEntry } from '../../jobs/return-spool.ts'
@@ -66,7 +67,16 @@ interface Finished {
   readonly died?: boolean
 }
 
+type DownloadRequest = Extract<FromJobProcess, { type: 'download' }>
+
 const entry = processEntry('minion/jobs/job-process')
+
+/**
+ * How many files the minion downloads for its processes at once: a file system that hangs keeps a thread of libuv for each, and of
+ * these the minion has four.
+ */
+const MAX_DOWNLOADS = 2
+let downloads = 0
 
 /** A process that runs jobs, one at a time. */
 export class JobWorker {
@@ -233,21 +243,34 @@ export class JobWorker {
   }
 
   /** Download a file for the process: its pieces take the way through the channel neither as requests nor as answers. */
-  async #download({
-    call,
-    file,
-    wanted,
-    into,
-  }: Extract<FromJobProcess, { type: 'download' }>): Promise<void> {
+  async #download(message: DownloadRequest): Promise<void> {
+    const result = await this.#downloadInto(message).catch(failureOf)
+    this.#child.send({ type: 'downloaded', call: message.call, result })
+  }
+
+  /** Resolves with false if the file cannot be opened, or enough others are being downloaded: the process then does it itself. */
+  async #downloadInto({ file, wanted, into }: DownloadRequest): Promise<boolean> {
     const { request } = this.#services
-    const handle = await open(`/proc/${this.identity.pid}/fd/${into}`, 'r+').catch(() => undefined)
-    let result: boolean | DownloadFailure = false
-    if (request && handle) {
-      const done = download(reportUnanswered(request), file, wanted, handle, this.#ended.signal)
-      result = await done.then(() => true, failureOf)
+    if (!request || downloads >= MAX_DOWNLOADS) return false
+    const place = `/proc/${this.identity.pid}/fd/${into}`
+    downloads++
+    try {
+      const handle = await open(place, 'r+').catch(() => undefined)
+      if (!handle) return false
+      const gone = deferred<never>()
+      const stopWaiting = this.#child.onceEnded(() => gone.reject(new Error('The job process has ended.')))
+      try {
+        const done = download(reportUnanswered(request), file, wanted, handle, this.#ended.signal)
+        await Promise.race([done, gone.promise])
+      } finally {
+        stopWaiting()
+        if (this.#ended.signal.aborted) removeTemporary(handle.fd)
+        await handle.close()
+      }
+      return true
+    } finally {
+      downloads--
     }
-    await handle?.close()
-    this.#child.send({ type: 'downloaded', call, result })
   }
 }
 

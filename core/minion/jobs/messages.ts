@@ -36,7 +36,7 @@ export type ToJobProcess =
   | { readonly type: 'describe'; readonly imports: boolean }
   | { readonly type: 'answer'; readonly call: number; readonly value: Uint8Array }
   | { readonly type: 'failure'; readonly call: number; readonly message: string }
-  /** The answer to 'download'. `result` is false if the file could not be opened. */
+  /** The answer to 'download'. `result` is false if the process is to do it itself. */
   | { readonly type: 'downloaded'; readonly call: number; readonly result: boolean | DownloadFailure }
 
 /** An error of `download`: a SaltError, which has `data`, or one of the system. */
