@@ -6,7 +6,7 @@ const END = '<!-- end of figures -->\n'
 const SHOWN = [
   'durable returns per second',
   '`test.ping` to all, ms',
-  'private memory 40 s later, MB',
+  'private memory 20 s later, MB',
   'whole process `salt node test.ping`, ms',
 ]
 const AIM = 'aim'

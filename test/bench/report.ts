@@ -69,7 +69,7 @@ const rows: readonly Row[] = [
   { figure: 'memory', says: 'private memory right after returns and jobs, MB', digits: 1 },
   {
     figure: 'memory at rest',
-    says: 'private memory 40 s later, MB',
+    says: 'private memory 20 s later, MB',
     digits: 1,
     aims: [atMost(140), timesLess(3)],
   },
@@ -79,7 +79,7 @@ const rows: readonly Row[] = [
     says: 'processor time of the master per return of 64 kB, µs',
     aims: [timesLess(12)],
   },
-  { figure: 'memory after 64 kB', says: 'private memory 40 s after these, MB', digits: 1 },
+  { figure: 'memory after 64 kB', says: 'private memory 20 s after these, MB', digits: 1 },
   { figure: 'processes', says: 'processes of the master' },
   { figure: 'file', says: '`cp.get_file` of a large file, ms', aims: [timesLess(2)] },
   {

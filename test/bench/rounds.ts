@@ -55,7 +55,7 @@ export function readLoad(values: Readonly<Record<keyof typeof loadOptions, strin
 const LARGE_BYTES = 64_000
 const LARGE_JOBS = 1
 /** Time for a master to give back what it does not need. */
-const REST_MS = 40_000
+const REST_MS = 20_000
 
 export async function measureAll(measured: readonly Measured[], load: Load): Promise<void> {
   const { minions, processes, rounds } = load
