@@ -84,7 +84,7 @@ function ask(message: (call: number) => FromJobProcess): Promise<unknown> {
 let isCutOff = false
 const disconnect = process.disconnect?.bind(process)
 process.disconnect = () => {
-  isCutOff = !isCalledByNode(new Error().stack)
+  if (!isCalledByNode(new Error().stack)) isCutOff = true
   disconnect?.()
 }
 
