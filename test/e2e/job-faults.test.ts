@@ -88,6 +88,16 @@ async function restart(): Promise<void> {
   await minion.logged('is ready to receive jobs')
 }
 
+/** Kill the minion while it runs a function that goes on once there is the file `go`. */
+async function killMinionDuring(fun: string): Promise<{ jid: string; go: string }> {
+  const [began, go] = [join(cluster.root, `${fun}-began`), join(cluster.root, `${fun}-go`)]
+  const jid = await start(fun, began, go)
+  await until('the job to begin', () => existsSync(began))
+  signalAll([minion.pid], 'SIGKILL')
+  await minion.exited()
+  return { jid, go }
+}
+
 test.for([
   ['faults.memory', 'ran out of memory: '],
   ['faults.abort', 'was ended by SIGABRT'],
@@ -122,22 +132,14 @@ test('a function that closes the connection of its process has one return, its o
 })
 
 test('a job that needs its minion after that was killed is told so, and not that it closed the connection itself', async () => {
-  const [began, go] = [join(cluster.root, 'asks'), join(cluster.root, 'ask')]
-  const jid = await start('faults.askLater', began, go)
-  await until('the job to begin', () => existsSync(began))
-  signalAll([minion.pid], 'SIGKILL')
-  await minion.exited()
+  const { jid, go } = await killMinionDuring('faults.askLater')
   await writeFile(go, '')
-  minion.start('info', ['env', 'NODE_OPTIONS=--max-old-space-size=120'])
+  await restart()
   expect((await returned(jid)).return).toContain('The minion that started this job has ended.')
 })
 
 test('a job whose file in proc is gone while its minion is down is followed all the same: it has one return', async () => {
-  const [began, go] = [join(cluster.root, 'began'), join(cluster.root, 'go')]
-  const jid = await start('faults.wait', began, go)
-  await until('the job to begin', () => existsSync(began))
-  signalAll([minion.pid], 'SIGKILL')
-  await minion.exited()
+  const { jid, go } = await killMinionDuring('faults.wait')
   await rm(join(minion.directory, 'cache', 'proc'), { recursive: true })
   await restart()
   const { web1 } = await returnsOf(client, { tgt: 'web1', fun: 'saltutil.find_job', arg: [jid] })
