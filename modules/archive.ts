@@ -22,7 +22,7 @@ import {
   requireFile,
   stripped,
 } from './_archive/list.ts'
-import { refuseTemplate, runArchiver, unzipEnv } from './_archive/program.ts'
+import { renderPaths, runArchiver, unzipEnv } from './_archive/program.ts'
 import { asPath, expandSources, namesOf } from './_archive/sources.ts'
 import { makeZip, unpackZip } from './_archive/zip.ts'
 import { readZipDirectory } from './_archive/zip-directory.ts'
@@ -96,11 +96,11 @@ export const tar = fn(
     runas: text,
   },
   async ({ options, tarfile, sources, dest, cwd, template, runas }, context) => {
-    refuseTemplate(template)
+    const [archive, from] = await renderPaths([tarfile, sources] as const, template, context)
     const words = options.split(/\s+/).filter(Boolean)
     if (words.length === 0) throw new SaltInvocationError('Tar options can not be empty')
-    const more = [...(await expandSources(sources, cwd)), ...(dest ? ['-C', dest] : [])]
-    const { stdout } = await runArchiver(['tar', ...words, asPath(tarfile), ...more], { cwd, runas }, context)
+    const more = [...(await expandSources(from, cwd)), ...(dest ? ['-C', dest] : [])]
+    const { stdout } = await runArchiver(['tar', ...words, asPath(archive), ...more], { cwd, runas }, context)
     return linesOf(stdout)
   },
 )
@@ -136,8 +136,8 @@ export const gunzip = fn(
 export const cmd_zip = fn(
   { zip_file: p.string(), sources, template: text, cwd: text, runas: text },
   async ({ zip_file, sources, template, cwd, runas }, context) => {
-    refuseTemplate(template)
-    const words = ['zip', '-r', asPath(zip_file), ...(await expandSources(sources, cwd))] as const
+    const [archive, from] = await renderPaths([zip_file, sources] as const, template, context)
+    const words = ['zip', '-r', asPath(archive), ...(await expandSources(from, cwd))] as const
     return linesOf((await runArchiver(words, { cwd, runas }, context)).stdout)
   },
 )
@@ -157,9 +157,9 @@ export const zip = fn(
     runas: text,
     zip64: p.default(p.boolean({ description: 'Has no effect: large files are always possible.' }), false),
   },
-  ({ zip_file, sources, template, cwd, runas }, context) => {
-    refuseTemplate(template)
-    return makeZip(zip_file, sources, { cwd, runas }, context)
+  async ({ zip_file, sources, template, cwd, runas }, context) => {
+    const [archive, from] = await renderPaths([zip_file, sources] as const, template, context)
+    return makeZip(archive, from, { cwd, runas }, context)
   },
 )
 
@@ -180,11 +180,11 @@ export const cmd_unzip = fn(
     password: p.secret(text),
   },
   async ({ zip_file, dest, excludes, options, template, runas, trim_output, password }, context) => {
-    refuseTemplate(template)
+    const [archive, folder] = await renderPaths([zip_file, dest] as const, template, context)
     const { retcode, stdout } = await runArchiver(
       [
         ...(['unzip', ...splitWords(options ?? '')] as const),
-        ...[asPath(zip_file), '-d', asPath(dest)],
+        ...[asPath(archive), '-d', asPath(folder)],
         ...(excludes === undefined ? [] : ['-x', ...namesOf(excludes).map(asPath)]),
       ],
       { runas, throws: true, env: unzipEnv(password) },
@@ -215,8 +215,8 @@ export const unzip = fn(
     extract_perms: p.default(p.boolean(), true),
   },
   async ({ zip_file, dest, excludes, template, trim_output, ...how }, context) => {
-    refuseTemplate(template)
-    const names = await unpackZip(zip_file, dest, { ...how, excludes: namesOf(excludes) }, context)
+    const [archive, folder] = await renderPaths([zip_file, dest] as const, template, context)
+    const names = await unpackZip(archive, folder, { ...how, excludes: namesOf(excludes) }, context)
     return trimmed(names, trim_output)
   },
 )
@@ -251,8 +251,8 @@ export const is_encrypted = fn(
 export const rar = fn(
   { rarfile: p.string(), sources, template: text, cwd: text, runas: text },
   async ({ rarfile, sources, template, cwd, runas }, context) => {
-    refuseTemplate(template)
-    const words = ['rar', 'a', '-idp', asPath(rarfile), ...(await expandSources(sources, cwd))] as const
+    const [archive, from] = await renderPaths([rarfile, sources] as const, template, context)
+    const words = ['rar', 'a', '-idp', asPath(archive), ...(await expandSources(from, cwd))] as const
     return linesOf((await runArchiver(words, { cwd, runas }, context)).stdout)
   },
 )
@@ -265,12 +265,12 @@ export const rar = fn(
 export const unrar = fn(
   { rarfile: p.string(), dest: p.string(), excludes, template: text, runas: text, trim_output },
   async ({ rarfile, dest, excludes, template, runas, trim_output }, context) => {
-    refuseTemplate(template)
+    const [archive, folder] = await renderPaths([rarfile, dest] as const, template, context)
     const program = (await which('unrar')) ?? (await which('rar'))
     if (program === null)
       throw new CommandNotFoundError(`None of provided binaries(["'unrar'", "'rar'"]) were found in $PATH.`)
     const left = namesOf(excludes).flatMap((name) => ['-x', name])
-    const words = [program, 'x', '-idp', asPath(rarfile), ...left, asPath(dest)] as const
+    const words = [program, 'x', '-idp', asPath(archive), ...left, asPath(folder)] as const
     return trimmed(linesOf((await runArchiver(words, { runas }, context)).stdout), trim_output)
   },
 )
@@ -281,8 +281,8 @@ async function runOnFile(
   how: { template: string | undefined; runas: string | undefined; options: string | undefined },
   context: Context,
 ): Promise<string[]> {
-  refuseTemplate(how.template)
-  const words = [program, ...(how.options ? [how.options] : []), asPath(file)] as const
+  const path = await renderPaths(file, how.template, context)
+  const words = [program, ...(how.options ? [how.options] : []), asPath(path)] as const
   return linesOf((await runArchiver(words, { runas: how.runas }, context)).stdout)
 }
 

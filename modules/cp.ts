@@ -15,7 +15,7 @@ import { cachedFiles, cacheFolder, fetchFolder } from './_cp/folders.ts'
 import { environment, externalCopy, localCopy, requireServerPath, serverPath } from './_cp/places.ts'
 import { pushFile, pushFolder } from './_cp/push.ts'
 import { receiveChunk, receiveFiles } from './_cp/receive.ts'
-import { copyTemplate, refuseTemplate } from './_cp/template.ts'
+import { copyTemplate, renderPaths } from './_cp/template.ts'
 
 const saltenv = p.optional(p.string())
 const gzip = p.optional(
@@ -40,11 +40,11 @@ const patterns = p.optional(p.union(p.string(), p.array(p.string())))
 export const get_file = fn(
   { path: p.string(), dest: p.string(), saltenv, makedirs: p.default(p.boolean(), false), template, gzip },
   async ({ path, dest, ...options }, context) => {
-    refuseTemplate(options.template, path, dest)
-    const found = requireServerPath(path, environment(context, options.saltenv))
-    requireAbsolute(dest)
+    const [source, target] = await renderPaths([path, dest], options, context)
+    const found = requireServerPath(source, environment(context, options.saltenv))
+    requireAbsolute(target)
     if (!(await context.minion.files.hash(found.path, found.saltenv))) return ''
-    return fetchServerFile(found, dest, options, context)
+    return fetchServerFile(found, target, options, context)
   },
 )
 
@@ -56,10 +56,11 @@ export const get_file = fn(
 export const envs = fn((_, { minion }) => minion.files.envs())
 
 /**
- * Render a file as a template to `dest` and return its path: an empty string if there is no such file, or no folder for
- * it. salt-ts has no renderers: a file that has expressions, statements or comments of Jinja is refused.
+ * Render a file as a template of Jinja to `dest` and return its path: an empty string if there is no such file, or no folder for
+ * it. The template has `salt`, `pillar`, `grains`, `opts` and `saltenv`, and each further keyword as a variable.
  *
  * @example salt '*' cp.get_template salt://path/to/template /minion/dest
+ * @example salt '*' cp.get_template salt://motd.jinja /etc/motd owner=ops
  */
 export const get_template = fn(
   {
@@ -80,12 +81,12 @@ export const get_template = fn(
  */
 export const get_dir = fn(
   { path: p.string(), dest: p.string(), saltenv, template, gzip },
-  ({ path, dest, ...options }, context) => {
-    refuseTemplate(options.template, path, dest)
-    requireAbsolute(dest)
+  async ({ path, dest, ...options }, context) => {
+    const [source, target] = await renderPaths([path, dest], options, context)
+    requireAbsolute(target)
     return fetchFolder(
-      requireServerPath(path, environment(context, options.saltenv)),
-      dest,
+      requireServerPath(source, environment(context, options.saltenv)),
+      target,
       options.gzip,
       context,
     )

@@ -5,7 +5,7 @@
  * readers see the old content or the new, and keep its owner and mode.
  */
 import * as posix from 'node:path'
-import { CommandExecutionError, fn, p, SaltInvocationError, type Virtual } from 'salt-ts'
+import { fn, p, SaltInvocationError, type Virtual } from 'salt-ts'
 import { changeAttribute, listAttributes } from './_file/attributes.ts'
 import { listBackups, listFolderBackups, removeBackup, restore } from './_file/backups.ts'
 import { replaceBlock } from './_file/blockreplace.ts'
@@ -31,7 +31,7 @@ import { editLine } from './_file/line.ts'
 import { appendLines, prependLines, writeLines } from './_file/lines.ts'
 import { makeSymlink, targetOf } from './_file/links.ts'
 import { manageFile } from './_file/manage.ts'
-import { managedSource, noRenderer, sourceSum } from './_file/managed-source.ts'
+import { managedSource, sourceSum, unsupported, variablesOf } from './_file/managed-source.ts'
 import { metaChanges } from './_file/meta.ts'
 import { openFiles } from './_file/open-files.ts'
 import { groupId, groupName, userId, userName } from './_file/owners.ts'
@@ -48,7 +48,7 @@ import { firstSource } from './_file/source-list.ts'
 import { normalMode, statsOf } from './_file/stats.ts'
 import { statvfsOf } from './_file/statvfs.ts'
 import { float } from './_host/numbers.ts'
-import { needsEngine } from './_values/template.ts'
+import { isEngine, renderTemplate } from './_template/index.ts'
 import { textOnly } from './_values/text-only.ts'
 
 /** The functions work on POSIX systems. */
@@ -1057,19 +1057,22 @@ export const chattr = fn(
 )
 
 /**
- * Render text as a template. Jinja that has none of its marks is returned as it is; else refused, since salt-ts has no renderers.
- * For an engine that Salt does not know either, the result says so.
+ * Render text as a template of Jinja. `context` is a map of variables, and `defaults` one of those that it lacks. For an engine that
+ * Salt does not know either, the result says so.
  *
- * @example salt '*' file.apply_template_on_contents contents='This is a {{ template }} string.' template=jinja context='{}' defaults='{}' saltenv=base
+ * @example salt '*' file.apply_template_on_contents contents='This is a {{ template }} string.' template=jinja context="{'template': 'cool'}" defaults='{}' saltenv=base
  */
 export const apply_template_on_contents = fn(
   { contents: p.string(), template: p.string(), context: p.any(), defaults: p.any(), saltenv: p.string() },
-  ({ contents, template }) => {
-    if (!needsEngine(template, [contents])) return contents
-    const comment = noRenderer(template)
-    if (comment.startsWith('Templates')) throw new CommandExecutionError(comment)
-    return { result: false, comment }
-  },
+  ({ contents, template, saltenv, ...given }, context) =>
+    isEngine(template)
+      ? renderTemplate(
+          contents,
+          template,
+          { saltenv, variables: variablesOf(given.context, given.defaults) },
+          context,
+        )
+      : { result: false, comment: unsupported(template) },
 )
 
 /**
@@ -1097,8 +1100,8 @@ const managed = {
 const templates = { template: p.any(), context: p.any(), defaults: p.any() }
 
 /**
- * Fetch the source of a managed file, and return its path on this minion, its hash, and what is wrong with it. Templates are
- * refused, since salt-ts has no renderers; a file for Jinja that has none of its marks is taken as it is.
+ * Fetch the source of a managed file, and return its path on this minion, its hash, and what is wrong with it. A template of Jinja is
+ * rendered into a temporary file; file.manage_file removes it.
  *
  * @example salt '*' file.get_managed /etc/httpd/conf.d/httpd.conf jinja salt://http/httpd.conf '{hash_type: md5, hsum: 79eef25f9b0b2c642c62b7f737d4f53f}' None root root '755' None base None None
  */

@@ -5,7 +5,7 @@ import { CommandExecutionError, type Context, fn, p, SaltInvocationError } from 
 import { drawBanner } from './_slsutil/banner.ts'
 import { serializerOf } from './_slsutil/serializers.ts'
 import { mergeBy, update as mergeUpdate } from './_slsutil/strategies.ts'
-import { isPlain } from './_values/template.ts'
+import { isEngine, renderTemplate } from './_template/index.ts'
 
 const how = {
   strategy: p.default(
@@ -60,11 +60,12 @@ export const merge_all = fn({ lst: maps, ...how }, ({ lst, ...rest }, { log }) =
 )
 
 /**
- * Parse a file or a text by renderers such as `yaml`. A first line like `#!yaml` takes precedence over `default_renderer`.
- * salt-ts has no template engine: a text for Jinja is refused if it has expressions, statements or comments of Jinja.
+ * Read a file or a text through renderers with `|` between them: `jinja`, then `yaml` or `json`. A first line like `#!jinja|yaml`
+ * takes precedence over `default_renderer`. Further keywords are variables of the template.
  *
  * @example salt '*' slsutil.renderer salt://path/to/file.sls
  * @example salt '*' slsutil.renderer string='a: [1, 2]' default_renderer=yaml
+ * @example salt '*' slsutil.renderer string='Hello, {{ name }}.' name=world default_renderer=jinja
  */
 export const renderer = fn(
   {
@@ -78,7 +79,7 @@ export const renderer = fn(
     if (path && string) throw new SaltInvocationError('Must not pass both path and string')
     const text = string ?? (await contentOf(path as string, String(kwargs.saltenv ?? 'base'), context))
     const [, named] = /^#!(\S+)/.exec(text) ?? []
-    return render(text, named ?? default_renderer)
+    return renderPipe(text, named ?? default_renderer, kwargs, context)
   },
 )
 
@@ -216,14 +217,26 @@ async function contentOf(path: string, saltenv: string, context: Context): Promi
   })
 }
 
-function render(text: string, wanted: string): unknown {
+async function renderPipe(
+  text: string,
+  pipe: string,
+  { saltenv = 'base', ...variables }: Readonly<Record<string, unknown>>,
+  context: Context,
+): Promise<unknown> {
   if (text === '') return {}
-  if (isPlain(text) && wanted === 'jinja') return text
-  const pipe = isPlain(text) ? wanted.replace(/^jinja\|/, '') : wanted
-  if (pipe === 'yaml' || pipe === 'json') return read(pipe, text.replace(/^#!.*/, ''), {})
-  throw new CommandExecutionError(
-    `The renderer '${pipe}' is not available: salt-ts has no template engine, so that it renders yaml, json, and Jinja that has none of its marks.`,
-  )
+  let value: unknown = text
+  for (const renderer of pipe.split('|').map((name) => name.trim())) {
+    const source = String(value)
+    if (renderer === 'yaml' || renderer === 'json')
+      value = await read(renderer, source.replace(/^#!.*/, ''), {})
+    else if (isEngine(renderer))
+      value = await renderTemplate(source, renderer, { saltenv: String(saltenv), variables }, context)
+    else
+      throw new CommandExecutionError(
+        `The renderer '${renderer}' is not available: there are jinja, yaml and json.`,
+      )
+  }
+  return value
 }
 
 async function read(serializer: string, text: string, options: Readonly<Record<string, unknown>>) {

@@ -16,6 +16,7 @@ export {
   isCompoundOperator,
   parseCompound,
 } from '../dialect/compound-target.ts'
+export { Float } from '../dialect/float.ts'
 export { floatText } from '../dialect/float-text.ts'
 export { fnmatch } from '../dialect/fnmatch.ts'
 export { valueText } from '../dialect/json.ts'

@@ -9,6 +9,11 @@ export interface PythonSearch {
   found(text: string): boolean
   /** Whether the text begins with a match, as `re.match`. */
   begins(text: string): boolean
+  /**
+   * Return the groups of the first match, null for one that took no part; undefined if there is no match. With `atStart` the text
+   * must begin with the match, as `re.match` wants it.
+   */
+  groups(text: string, options?: { readonly atStart?: boolean }): (string | null)[] | undefined
   /** `found` of each of many texts, at once. */
   foundIn(texts: readonly string[]): boolean[]
   /** `begins` of each of many texts, at once. */
@@ -50,6 +55,12 @@ export function pythonSearch(pattern: string, flags = ''): PythonSearch {
   return {
     found: (text) => run(isQuick(sought, text.length), () => anywhere.test(text)),
     begins: (text) => run(isQuick(translated, text.length), () => begins(text)),
+    groups: (text, { atStart = false } = {}) =>
+      run(isQuick(atStart ? translated : sought, text.length), () => {
+        expression.lastIndex = 0
+        const match = (atStart ? expression : anywhere).exec(text)
+        return match ? groups.map((_, at) => match.groups?.[`g${at + 1}`] ?? null) : undefined
+      }),
     foundIn: (texts) => run(false, () => texts.map((text) => anywhere.test(text))),
     beginsIn: (texts) => run(false, () => texts.map(begins)),
     replace(text, replacement, { count = 0, literal = false } = {}) {

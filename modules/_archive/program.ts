@@ -1,6 +1,8 @@
-import { CommandNotFoundError, type Context, SaltInvocationError } from 'salt-ts'
+import { CommandNotFoundError, type Context } from 'salt-ts'
 import { which } from '../_cmd/which.ts'
+import { environment } from '../_cp/places.ts'
 import { homeFolder, type Outcome, type ProgramOptions, runProgram } from '../_program/run.ts'
+import { renderEach } from '../_template/index.ts'
 
 type How = Pick<ProgramOptions, 'cwd' | 'runas' | 'input' | 'env'> & {
   /** Whether the caller throws after a failure, so that the return code of the job is not to be set. */
@@ -34,9 +36,6 @@ export function unzipEnv(password: string | undefined): Record<string, string> {
   return password === undefined ? {} : { UNZIP: `-P "${password.replaceAll(/["\\]/g, '\\$&')}"` }
 }
 
-export function refuseTemplate(template: string | undefined): void {
-  if (template === undefined) return
-  throw new SaltInvocationError(
-    'template is not supported: this minion has no template engine; pass rendered paths',
-  )
-}
+/** Render paths as templates, if an engine is named. */
+export const renderPaths = <T>(paths: T, template: string | undefined, context: Context): Promise<T> =>
+  renderEach(paths, template, { saltenv: environment(context) }, context)

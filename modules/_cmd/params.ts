@@ -40,6 +40,7 @@ export const options = {
   success_stdout: p.optional(p.any()),
   success_stderr: p.optional(p.any()),
   stdin_raw_newlines: flag(false),
+  pillar: p.secret(p.optional(p.any({ description: 'A map that a template has over the pillar.' }))),
 } as const
 
 export type Options = Args<typeof options>

@@ -4,7 +4,6 @@ import { homedir } from 'node:os'
 import { isAbsolute } from 'node:path'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { fnmatch } from '#internal'
-import { needsEngine } from '../_values/template.ts'
 import { checkEncoding } from './decode.ts'
 import { buildEnv } from './env.ts'
 import { identify, loginEnv } from './login.ts'
@@ -28,7 +27,7 @@ export async function planCommand(
   context: Context,
   { merged, before = [] }: Manner,
 ): Promise<ProcessPlan> {
-  refuseUnsupported(command, options)
+  refuseUnsupported(options)
   checkPermitted(command, context)
   checkEncoding(options.output_encoding)
   const shell = await shellFor(command, options, context)
@@ -56,12 +55,7 @@ function labelOf(command: CommandLine): string {
   return words.find((word) => !/^\w+=/.test(word)) ?? ''
 }
 
-function refuseUnsupported(command: CommandLine, { template, ...options }: Options): void {
-  if (template && needsEngine(template, [command].flat().map(String))) {
-    throw new SaltInvocationError(
-      'template is not supported: this minion has no template engine; pass the rendered command',
-    )
-  }
+function refuseUnsupported(options: Options): void {
   if (options.encoded_cmd) {
     throw new SaltInvocationError(
       'encoded_cmd is for PowerShell on Windows; on this system pass the command unencoded',

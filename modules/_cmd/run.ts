@@ -1,4 +1,7 @@
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
+import { environment } from '../_cp/places.ts'
+import { type Rendering, renderEach } from '../_template/index.ts'
+import { entriesOf, isMapping } from '../_values/traverse.ts'
 import { decodeOutput } from './decode.ts'
 import type { CommandLine, Options, ProcessResult } from './params.ts'
 import { type Manner, planCommand } from './plan.ts'
@@ -7,14 +10,20 @@ import { logEnd, logStart } from './report.ts'
 
 /** Run a command, decode and log its output, and set the job's retcode. */
 export async function runCommand(
-  command: CommandLine,
+  given: CommandLine,
   options: Options,
   context: Context,
   manner: Manner,
 ): Promise<ProcessResult> {
   const judge = judgement(options)
   const merged = options.redirect_stderr ?? manner.merged
-  const plan = await planCommand(command, options, context, { ...manner, merged })
+  const [command, cwd] = await renderEach(
+    [given, options.cwd] as const,
+    options.template,
+    renderingOf(options, context),
+    context,
+  )
+  const plan = await planCommand(command, { ...options, cwd }, context, { ...manner, merged })
   logStart(plan, options, context)
   if (options.bg) return { pid: await startInBackground(plan), retcode: 0, stdout: '', stderr: '' }
   const ended = await runProcess(plan, context.signal)
@@ -25,6 +34,15 @@ export async function runCommand(
     throw new CommandExecutionError(options.hide_output ? '' : outcome.stdout || outcome.stderr)
   }
   return options.hide_output ? { ...outcome, stdout: '', stderr: '' } : outcome
+}
+
+/** What a template of a command has: `pillar` is merged over that of the minion. */
+export function renderingOf({ saltenv, pillar }: Options, context: Context): Rendering {
+  const over = isMapping(pillar) ? Object.fromEntries(entriesOf(pillar)) : undefined
+  return {
+    saltenv: environment(context, saltenv),
+    ...(over && { variables: { pillar: { ...context.pillar, ...over } } }),
+  }
 }
 
 function textsOf(ended: Ended, options: Options, { log }: Context): ProcessResult {

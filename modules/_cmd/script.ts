@@ -3,11 +3,11 @@ import { chown, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Context, SaltInvocationError } from 'salt-ts'
-import { needsEngine } from '../_values/template.ts'
+import type { Context } from 'salt-ts'
+import { renderTemplate } from '../_template/index.ts'
 import type { Options, ProcessResult } from './params.ts'
 import { defaultShell } from './plan.ts'
-import { runCommand } from './run.ts'
+import { renderingOf, runCommand } from './run.ts'
 import { splitWords } from './split.ts'
 import { findUser } from './users.ts'
 
@@ -18,17 +18,18 @@ type ScriptOutcome = ProcessResult & { readonly cache_error?: true }
 export async function runScript(
   source: string,
   args: unknown,
-  options: Options,
+  given: Options,
   context: Context,
 ): Promise<ScriptOutcome> {
-  const path = await localPath(source, options.saltenv, context)
+  const path = await localPath(source, given.saltenv, context)
   if (path === undefined) return unreadable(`${source} is not on the file server`, context)
-  const text = await readFile(path).catch((cause: NodeJS.ErrnoException) => cause)
-  if (text instanceof Error) return unreadable(`Cannot read ${path}: ${text.code}`, context)
-  if (options.template && needsEngine(options.template, [text.toString('utf8')]))
-    throw new SaltInvocationError(
-      `template is not supported: this minion has no template engine; render ${source} before`,
-    )
+  const content = await readFile(path).catch((cause: NodeJS.ErrnoException) => cause)
+  if (content instanceof Error) return unreadable(`Cannot read ${path}: ${content.code}`, context)
+  const { template } = given
+  const options = { ...given, template: undefined }
+  const text = template
+    ? Buffer.from(await renderTemplate(content.toString(), template, renderingOf(given, context), context))
+    : content
   const before = namesInterpreter(text) ? [] : [options.shell ?? defaultShell()]
   const script = { extension: extname(path), mode: 0o500, owner: options.runas }
   if (options.bg) return startScript(await privateFile(text, script), [before, words(args)], options, context)

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os'
 import { type Context, SaltInvocationError } from 'salt-ts'
 import type { SourceSum } from './hashes.ts'
 import type { ManageOptions } from './manage.ts'
-import { type Managed, managedSource, type SourceOptions, schemeOf } from './managed-source.ts'
+import {
+  type Managed,
+  managedSource,
+  removeRendered,
+  type SourceOptions,
+  schemeOf,
+  variablesOf,
+} from './managed-source.ts'
 import { type MetaOptions, metaChanges } from './meta.ts'
 import { firstSource } from './source-list.ts'
 
@@ -36,9 +43,17 @@ function hashOf(given: unknown): unknown {
   return hsum === undefined ? undefined : `${hash_type ? `${hash_type}=` : ''}${hsum}`
 }
 
+/** The names that a template of a managed file has in Salt. */
+const templateVariables = ({ name, source, user, group, mode, attrs, context, defaults, kwargs }: Given) => ({
+  ...{ name, source, user, group, mode, attrs },
+  ...variablesOf(kwargs, undefined),
+  ...variablesOf(context, defaults),
+})
+
 export const sourceOptions = (given: Given): SourceOptions => ({
   name: String(given.name),
   template: given.template,
+  variables: templateVariables(given),
   source: given.source,
   source_hash: hashOf(given.source_hash),
   source_hash_name: textOr(given.source_hash_name),
@@ -89,7 +104,14 @@ async function compare(given: Given, context: Context): Promise<Record<string, u
   const [sfn, source_sum, comment] = isStatic ? none : await managedSource(sourceOptions(wanted), context)
   if (comment !== '') return comment
   const mode = given.keep_mode === true ? await modeOf(String(source ?? ''), saltenv, context) : null
-  return metaChanges({ ...metaOptions({ ...wanted, sfn, source_sum }), mode: mode ?? given.mode }, context)
+  try {
+    return await metaChanges(
+      { ...metaOptions({ ...wanted, sfn, source_sum }), mode: mode ?? given.mode },
+      context,
+    )
+  } finally {
+    await removeRendered(sfn)
+  }
 }
 
 async function modeOf(source: string, saltenv: string, { call }: Context): Promise<unknown> {

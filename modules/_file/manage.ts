@@ -7,7 +7,7 @@ import { type Compared, diffBetween } from './compare.ts'
 import { encode } from './encode.ts'
 import { makeParents } from './folders.ts'
 import { digest, type SourceSum } from './hashes.ts'
-import { isOnServer, REMOTE, schemeOf } from './managed-source.ts'
+import { isOnServer, REMOTE, removeRendered, schemeOf } from './managed-source.ts'
 import { diffOrReason } from './meta.ts'
 import { ownerIds } from './owners.ts'
 import { errorText, expandHome, isFile, isFolder, isSymlink } from './paths.ts'
@@ -65,6 +65,8 @@ export async function manageFile(wanted: ManageOptions, context: Context): Promi
   } catch (error) {
     if (error instanceof Refused) return { ...ret, result: false, comment: error.message }
     throw error
+  } finally {
+    await removeRendered(wanted.sfn)
   }
 }
 

@@ -1,7 +1,12 @@
 /** Sources of managed files: where they are on this minion, and what their hash is. */
+import { randomUUID } from 'node:crypto'
+import { rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { withoutPassword } from '../_cp/http.ts'
-import { needsEngine } from '../_values/template.ts'
+import { isEngine, renderTemplate } from '../_template/index.ts'
+import { entriesOf, isMapping } from '../_values/traverse.ts'
 import { digest, extractHash, namesHashFile, readSourceHash, type SourceSum } from './hashes.ts'
 import { errorText, exists } from './paths.ts'
 import { readWhole } from './reading.ts'
@@ -12,6 +17,8 @@ export type Managed = [path: string | false, sum: SourceSum | Record<string, nev
 export interface SourceOptions {
   readonly name: string
   readonly template: unknown
+  /** What a template has beside what each one has: owner, mode and the like, then `defaults`, then `context`. */
+  readonly variables: Readonly<Record<string, unknown>>
   readonly source: unknown
   readonly source_hash: unknown
   readonly source_hash_name: string | undefined
@@ -21,14 +28,23 @@ export interface SourceOptions {
   readonly use_etag: boolean
 }
 
-const TEMPLATES = ['jinja', 'mako', 'py', 'wempy', 'genshi', 'cheetah']
 export const REMOTE = ['http', 'https', 'ftp', 'swift', 's3']
 
-/** Say that a template cannot be rendered. Texts for Jinja without its marks need no rendering. */
-export const noRenderer = (template: unknown): string =>
-  TEMPLATES.includes(String(template))
-    ? `Templates (${template}) cannot be rendered: salt-ts has no renderers`
-    : `Specified template format ${template} is not supported`
+export const unsupported = (template: unknown): string =>
+  `Specified template format ${template} is not supported`
+
+/** The variables of a template: `context` over `defaults`. */
+export const variablesOf = (context: unknown, defaults: unknown): Record<string, unknown> =>
+  Object.fromEntries([defaults, context].flatMap((given) => (isMapping(given) ? entriesOf(given) : [])))
+
+/** What the names of rendered files begin with, as in Salt. */
+const PREFIX = '__salt.tmp.'
+
+/** Remove a rendered file when it has been used. */
+export async function removeRendered(path: unknown): Promise<void> {
+  if (typeof path !== 'string' || dirname(path) !== tmpdir() || !basename(path).startsWith(PREFIX)) return
+  await rm(path, { force: true })
+}
 
 export const schemeOf = (source: string): string =>
   /^([a-z][a-z0-9+.-]*):/i.exec(source)?.[1]?.toLowerCase() ?? ''
@@ -56,7 +72,7 @@ export async function managedSource(wanted: SourceOptions, context: Context): Pr
     if (typeof path !== 'string') return [path.path, {}, path.comment]
     if (path !== '' && path === wanted.name)
       throw new SaltInvocationError('Source file cannot be the same as destination')
-    if (asText(wanted.template) !== '') return rendered(path, wanted.template)
+    if (asText(wanted.template) !== '') return rendered(path, wanted, context)
     const known =
       wanted.skip_verify && isRemote ? { hash_type: 'sha256', hsum: await digest(path, 'sha256') } : sum
     return [path, known ?? {}, '']
@@ -64,11 +80,19 @@ export async function managedSource(wanted: SourceOptions, context: Context): Pr
   return [local, sum ?? {}, '']
 }
 
-/** A file for Jinja that has none of its marks is its own result. */
-async function rendered(path: string, template: unknown): Promise<Managed> {
-  const content = await readWhole(path)
-  if (needsEngine(String(template), [content.toString('latin1')])) return [path, {}, noRenderer(template)]
-  return [path, { hsum: await digest(path, 'sha256'), hash_type: 'sha256' }, '']
+/** Render a source into a temporary file, which nobody else may read. */
+async function rendered(path: string, wanted: SourceOptions, context: Context): Promise<Managed> {
+  const template = String(wanted.template)
+  if (!isEngine(template)) return [path, {}, unsupported(template)]
+  const source = (await readWhole(path)).toString()
+  try {
+    const text = await renderTemplate(source, template, wanted, context)
+    const copy = join(tmpdir(), `${PREFIX}${randomUUID()}`)
+    await writeFile(copy, text, { flag: 'wx', mode: 0o600 })
+    return [copy, { hsum: await digest(copy, 'sha256'), hash_type: 'sha256' }, '']
+  } catch (error) {
+    return [path, {}, errorText(error)]
+  }
 }
 
 interface Found {

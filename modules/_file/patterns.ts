@@ -8,6 +8,7 @@ export function searchFor(pattern: string, flags = ''): PythonSearch {
   return {
     found: (text) => told(() => search.found(text)),
     begins: (text) => told(() => search.begins(text)),
+    groups: (...given) => told(() => search.groups(...given)),
     foundIn: (texts) => told(() => search.foundIn(texts)),
     beginsIn: (texts) => told(() => search.beginsIn(texts)),
     replace: (...given) => told(() => search.replace(...given)),

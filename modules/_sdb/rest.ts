@@ -1,5 +1,6 @@
 /** Values that an HTTP server returns as JSON. */
 import { CommandExecutionError, type Context } from 'salt-ts'
+import { renderTemplate } from '../_template/index.ts'
 import { entriesOf, isMapping } from '../_values/traverse.ts'
 import type { Driver, Profile } from './drivers.ts'
 
@@ -10,7 +11,7 @@ export const rest: Driver = {
 }
 
 /** Send the request that the profile has for a key: `NAME` or `NAME?variable=value&…`. */
-async function query(key: string, profile: Profile, { call }: Context): Promise<unknown> {
+async function query(key: string, profile: Profile, context: Context): Promise<unknown> {
   const [name = '', variables = ''] = key.split('?')
   const found = Object.hasOwn(profile, name) ? profile[name] : undefined
   const {
@@ -20,18 +21,9 @@ async function query(key: string, profile: Profile, { call }: Context): Promise<
   }: Profile = isMapping(found) ? Object.fromEntries(entriesOf(found)) : {}
   if (typeof url !== 'string')
     throw new CommandExecutionError(`The SDB profile of the driver rest has no '${name}' with a 'url'`)
-  const target = filled(url, new URLSearchParams(variables))
-  const answer = (await call('http.query', { ...options, url: target, decode: true })) as Profile
+  const values = Object.fromEntries(new URLSearchParams(variables))
+  const target = await renderTemplate(url, 'jinja', { saltenv: 'base', variables: values }, context)
+  const answer = (await context.call('http.query', { ...options, url: target, decode: true })) as Profile
   if (answer.error === undefined) return answer.dict
   throw new CommandExecutionError(`The request for '${name}' failed: ${answer.error}`)
-}
-
-/** Put values into a URL at `{{name}}`. Of Jinja nothing else is known. */
-function filled(url: string, values: URLSearchParams): string {
-  const text = url.replaceAll(/\{\{\s*(\w+)\s*\}\}/g, (_, name: string) => values.get(name) ?? '')
-  if (/\{[{%#]/.test(text))
-    throw new CommandExecutionError(
-      `The URL ${url} of an SDB profile has more of Jinja than '{{ name }}'; this minion has no template engine`,
-    )
-  return text
 }

@@ -1,5 +1,6 @@
 import { floatText } from '#internal'
 import { isMapping } from './traverse.ts'
+import { Tuple } from './tuple.ts'
 
 /** Format a value as Python's `repr` does. */
 export function pythonRepr(value: unknown): string {
@@ -9,6 +10,7 @@ export function pythonRepr(value: unknown): string {
   if (value instanceof Number) return floatText(value.valueOf())
   if (typeof value === 'number' && !Number.isSafeInteger(value)) return floatText(value)
   if (value instanceof Uint8Array) return `b${quoted(Buffer.from(value).toString('latin1'))}`
+  if (value instanceof Tuple) return pythonTuple(value)
   if (Array.isArray(value)) return `[${value.map(pythonRepr).join(', ')}]`
   if (!isMapping(value)) return String(value)
   const pairs = value instanceof Map ? [...value] : Object.entries(value)

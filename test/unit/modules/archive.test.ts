@@ -55,12 +55,13 @@ describe('tar', () => {
     expect(of.retcode).toBe(2)
   })
 
-  test('needs options, and takes no template', async () => {
+  test('needs options, and renders paths with a template', async () => {
     await expect(ask(archive.tar, { options: ' ', tarfile: 'x' })).rejects.toThrow(
       'Tar options can not be empty',
     )
-    await expect(ask(archive.tar, { options: 'x', tarfile: 'x', template: 'jinja' })).rejects.toThrow(
-      'template is not supported',
+    const given = { options: 'tf', tarfile: '/{{ "none" }}.tar', template: 'jinja' }
+    expect((await ask(archive.tar, given)) as string[]).toContain(
+      'tar: /none.tar: Cannot open: No such file or directory',
     )
   })
 })

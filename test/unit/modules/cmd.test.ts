@@ -147,8 +147,6 @@ describe('cmd.run', () => {
   })
 
   test.each([
-    ['template', { template: 'mako' }, /no template engine/],
-    ['Jinja', { template: 'jinja', cmd: 'echo {{ 1 }}' }, /no template engine/],
     ['encoded_cmd', { encoded_cmd: true }, /PowerShell/],
     ['an unknown output_encoding', { output_encoding: 'klingon' }, /'klingon' is not supported/],
     ['success_retcodes that are no numbers', { success_retcodes: 'x' }, /must be a list of integers/],
@@ -159,10 +157,26 @@ describe('cmd.run', () => {
     await expect(stat(join(folder, 'ran'))).rejects.toThrow('ENOENT')
   })
 
-  test('runs a command for Jinja that has none of its marks, and takes empty options as left out', async () => {
-    const empty = { template: '', runas: '', group: '' }
-    expect(await call(cmd.run, { cmd: 'echo a', template: 'jinja' })).toBe('a')
-    expect(await call(cmd.run, { cmd: 'echo b', ...empty })).toBe('b')
+  test('renders the command and its folder as templates of Jinja, with pillar= over the pillar', async () => {
+    const context = fakeContext({ grains: { os: 'Debian' }, pillar: { a: 1, b: 2 } })
+    const template = 'jinja'
+    const given = {
+      cmd: 'echo {{ grains.os }} {{ pillar.a }}{{ pillar.b }}; pwd',
+      pillar: { b: 3 },
+      template,
+    }
+    expect(await call(cmd.run, { ...given, cwd: '/{{ "tmp" }}' }, context)).toBe('Debian 13\n/tmp')
+    expect(await call(cmd.run, { cmd: ['echo', '{{ 1 + 1 }}', 5], template }, context)).toBe('2 5')
+    await expect(call(cmd.run, { cmd: 'touch {{ x }}', template }, context)).rejects.toThrow(
+      "Jinja variable 'x' is undefined; line 1",
+    )
+    await expect(call(cmd.run, { cmd: 'true', template: 'mako' })).rejects.toThrow(
+      'The template engine mako is not available',
+    )
+  })
+
+  test('takes empty options as left out', async () => {
+    expect(await call(cmd.run, { cmd: 'echo b', template: '', runas: '', group: '' })).toBe('b')
   })
 
   test('obeys cmd_blacklist_glob and cmd_whitelist_glob for published jobs only', async () => {
@@ -496,12 +510,12 @@ describe('The relatives of cmd.run', () => {
     expect(await call(cmd.script_retcode, { source, args: ['x'] })).toBe(7)
   })
 
-  test('script refuses a template that would have to be rendered, instead of running it as it is', async () => {
+  test('script renders a template once, and leaves its arguments', async () => {
     const source = join(folder, 'template')
-    await writeFile(source, 'echo {{ grains.id }}\n')
-    await expect(call(cmd.script, { source, template: 'jinja' })).rejects.toThrow('no template engine')
-    await writeFile(source, 'echo plain\n')
-    expect(await call(cmd.script, { source, template: 'jinja' })).toMatchObject({ stdout: 'plain' })
+    await writeFile(source, "#!/bin/sh\necho {{ grains.os }} {{ '{{' }} $1\n")
+    const context = fakeContext({ grains: { os: 'Debian' } })
+    const outcome = await call(cmd.script, { source, template: 'jinja', args: ['{{ 1 }}'] }, context)
+    expect(outcome).toMatchObject({ stdout: 'Debian {{ {{ 1 }}' })
   })
 
   test('script runs a file that names no interpreter in the shell', async () => {

@@ -76,7 +76,13 @@ function context(minion: object = {}): Context {
   })
   const log = fakeContext().log
   const files = openFileClient({ ask: localFileServer(config, log).ask, cachedir: config.cachedir })
-  return fakeContext({ opts: config, minion: { files, ...minion } as unknown as Context['minion'] })
+  const within: Context = fakeContext({
+    opts: config,
+    minion: { files, ...minion } as unknown as Context['minion'],
+    call: (async (_name: string, given: Record<string, unknown>) =>
+      call(cp.cache_file, given, within)) as unknown as Context['call'],
+  })
+  return within
 }
 const run = (fn: AnyFn, given: Record<string, unknown> = {}, within = context()) => call(fn, given, within)
 const cached = (...path: string[]) => join(folder, 'cache', ...path)
@@ -100,12 +106,22 @@ describe('from the file server', () => {
       'Unsupported path: /etc/passwd',
     )
     await expect(run(cp.get_file, { path: 'salt://file', dest: 'relative' })).rejects.toThrow('absolute')
-    await expect(
-      run(cp.get_file, { path: 'salt://{{ grains.id }}', dest, template: 'jinja' }),
-    ).rejects.toThrow('salt-ts has no renderers')
   })
 
-  test('get_template copies what Jinja would render to itself, and refuses the rest', async () => {
+  test('get_file and get_dir render their paths, if told to', async () => {
+    const template = 'jinja'
+    const dest = join(folder, '{{ saltenv }}')
+    expect(await run(cp.get_file, { path: "salt://{{ 'fi' ~ 'le' }}", dest, template })).toBe(
+      join(folder, 'base'),
+    )
+    const places = await run(cp.get_dir, { path: 'salt://d{{ "i" }}r/sub', dest: folder, template })
+    expect(places).toEqual([join(folder, 'sub/b')])
+    await expect(run(cp.get_file, { path: 'salt://file', dest, template: 'mako' })).rejects.toThrow(
+      'The template engine mako is not available: salt-ts renders templates of Jinja.',
+    )
+  })
+
+  test('get_template renders a file with the variables of the caller, and says where it is wrong', async () => {
     const dest = join(folder, 'copy')
     expect(await run(cp.get_template, { path: 'salt://dir/a', dest })).toBe(dest)
     expect(await readFile(dest, 'utf8')).toBe('a')
@@ -115,9 +131,16 @@ describe('from the file server', () => {
     expect((await stat(dest)).mode & 0o777).toBe(0o640)
     expect(await run(cp.get_template, { path: 'salt://nothing', dest })).toBe('')
     expect(await run(cp.get_template, { path: 'salt://dir/a', dest: join(dest, 'x', 'y') })).toBe('')
-    await roots.write('salt/marks', 'id={{ grains.id }}')
-    await expect(run(cp.get_template, { path: 'salt://marks', dest })).rejects.toThrow('no renderers')
+    await roots.write('salt/lib.jinja', '{% macro of(x) %}<{{ x }}>{% endmacro %}')
+    const text = "{% from 'lib.jinja' import of %}env={{ saltenv }}\n{{ of(who) }} {{ role }}\n"
+    await roots.write('salt/marks', text)
+    const given = { path: 'salt://marks', dest, kwargs: { role: 'web' } }
+    await expect(run(cp.get_template, given)).rejects.toThrow(
+      "Jinja variable 'who' is undefined; line 1 of lib.jinja",
+    )
     expect(await readFile(dest, 'utf8')).toBe('a')
+    expect(await run(cp.get_template, { ...given, kwargs: { role: 'web', who: 'me' } })).toBe(dest)
+    expect(await readFile(dest, 'utf8')).toBe('env=base\n<me> web\n')
   })
 
   test('get_dir copies a folder with what is empty in it, and no folder of a longer name', async () => {

@@ -14,6 +14,7 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { Script } from 'node:vm'
@@ -680,28 +681,57 @@ describe('Programs', () => {
     expect(await ask(file.check_file_meta, meta)).toEqual({ selinux: { type: 'tmp_t' } })
   })
 
-  test('templates are refused with a sentence, unless they have no marks of Jinja', async () => {
-    const given = { contents: '{{ x }}', template: 'jinja', context: {}, defaults: {}, saltenv: 'base' }
-    expect(await ask(file.apply_template_on_contents, { ...given, contents: 'x' })).toBe('x')
-    await expect(ask(file.apply_template_on_contents, given)).rejects.toThrow('salt-ts has no renderers')
-    expect(await ask(file.apply_template_on_contents, { ...given, template: 'foo' })).toEqual({
+  test('apply_template_on_contents renders with a context over defaults', async () => {
+    const given = { contents: '{{ x }}{{ y }}\n', template: 'jinja', context: { x: 1 }, saltenv: 'base' }
+    const defaults = { x: 5, y: 6 }
+    expect(await ask(file.apply_template_on_contents, { ...given, defaults })).toBe('16\n')
+    await expect(ask(file.apply_template_on_contents, { ...given, defaults: {} })).rejects.toThrow(
+      "Jinja variable 'y' is undefined; line 1",
+    )
+    expect(await ask(file.apply_template_on_contents, { ...given, defaults, template: 'foo' })).toEqual({
       result: false,
       comment: 'Specified template format foo is not supported',
     })
   })
 
-  test('a source for Jinja without its marks is taken as it is, and with them refused', async () => {
+  test('a source for Jinja is rendered into a temporary file, which manage_file takes and removes', async () => {
+    const target = join(folder, 'target')
+    const source = { name: target, source: path, source_hash: '', source_hash_name: '' }
+    const rest = { user: '', group: '', attrs: '', saltenv: '', defaults: '' }
+    const given = { ...source, ...rest, template: 'jinja', mode: '0640', context: { b: 'c' } }
+    await writeFile(path, 'a {{ b }} {{ mode }}\n')
+    const [sfn, source_sum, comment] = (await ask(file.get_managed, given)) as [string, object, string]
+    expect([await readFile(sfn, 'utf8'), comment]).toEqual(['a c 0640\n', ''])
+    expect((await stat(sfn)).mode & 0o777).toBe(0o600)
+    expect(source_sum).toEqual({ hash_type: 'sha256', hsum: await ask(file.get_hash, { path: sfn }) })
+    const managed = {
+      ...given,
+      sfn,
+      source_sum,
+      ret: {},
+      backup: '',
+      contents: undefined,
+      dir_mode: undefined,
+    }
+    const { source_hash: _, source_hash_name: __, context: ___, defaults: ____, ...options } = managed
+    const call = (async () => '') as unknown as Context['call']
+    expect(await ask(file.manage_file, options, { call })).toMatchObject({ result: true })
+    expect(await readFile(target, 'utf8')).toBe('a c 0640\n')
+    await expect(stat(sfn)).rejects.toThrow('ENOENT')
+    expect(await ask(file.check_managed_changes, given)).toEqual({})
+    expect((await readdir(tmpdir())).filter((name) => name.startsWith('__salt.tmp.'))).toEqual([])
+  })
+
+  test('a source that cannot be rendered is named with its line', async () => {
     const given = { name: '/x', template: 'jinja', source: path, source_hash: '', source_hash_name: '' }
     const rest = { user: '', group: '', mode: '', attrs: '', saltenv: '', context: '', defaults: '' }
-    const managed = () =>
-      ask(file.get_managed, { ...given, ...rest }, { call: async () => path } as Partial<Context>)
-    const hsum = await ask(file.get_hash, { path })
-    expect(await managed()).toEqual([path, { hash_type: 'sha256', hsum }, ''])
-    await writeFile(path, 'a {{ b }}')
-    expect(await managed()).toEqual([
+    await writeFile(path, 'a\n{{ b }}')
+    const wrong = "Jinja variable 'b' is undefined; line 2\n\n---\na\n{{ b }}    <======================\n---"
+    expect(await ask(file.get_managed, { ...given, ...rest })).toEqual([path, {}, wrong])
+    expect(await ask(file.get_managed, { ...given, ...rest, template: 'foo' })).toEqual([
       path,
       {},
-      'Templates (jinja) cannot be rendered: salt-ts has no renderers',
+      'Specified template format foo is not supported',
     ])
   })
 

@@ -147,7 +147,7 @@ describe('rest', () => {
       driver: 'rest',
       keys: { url: `${url}users/{{ user }}/keys`, params: { page: '2' }, backend: 'requests' },
       plain: { url: `${url}plain` },
-      template: { url: `${url}{% if user %}x{% endif %}` },
+      template: { url: `${url}{% if user %}{{ user|upper }}{% endif %}` },
     },
   })
 
@@ -163,7 +163,8 @@ describe('rest', () => {
       expect(await set('sdb://api/keys?user=me', 'unused', context)).toEqual(answer)
       await expect(get('sdb://api/plain', context)).rejects.toThrow("The request for 'plain' failed")
       await expect(get('sdb://api/none', context)).rejects.toThrow("has no 'none' with a 'url'")
-      await expect(get('sdb://api/template?user=x', context)).rejects.toThrow('more of Jinja')
+      expect(await get('sdb://api/template?user=x', context)).toEqual({ path: '/X', page: null })
+      await expect(get('sdb://api/template', context)).rejects.toThrow("'user' is undefined")
     } finally {
       await server.close()
     }

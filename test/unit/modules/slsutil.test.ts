@@ -229,8 +229,8 @@ describe('renderer', () => {
     expect(await call(slsutil.renderer, { path }, context)).toEqual({ a: 1 })
   })
 
-  test('renders a text for Jinja that has none of its marks', async () => {
-    expect(await call(slsutil.renderer, { string: 'a: 1' })).toEqual({ a: 1 })
+  test('renders Jinja with the keywords as variables, and then YAML or JSON', async () => {
+    expect(await call(slsutil.renderer, { string: 'a: {{ x + 1 }}', kwargs: { x: 1 } })).toEqual({ a: 2 })
     expect(await call(slsutil.renderer, { string: '#!jinja|json\n{"a": 1}' })).toEqual({ a: 1 })
   })
 
@@ -240,9 +240,10 @@ describe('renderer', () => {
     expect(await call(slsutil.renderer, { string: '#!jinja\na: b' })).toBe('#!jinja\na: b')
   })
 
-  test('refuses templates, and what is not one source', async () => {
-    await expect(call(slsutil.renderer, { string: 'a: {{ 1 }}' })).rejects.toThrow(
-      "The renderer 'jinja|yaml' is not available: salt-ts has no template engine",
+  test('says what is wrong with a template, and refuses what is not one source', async () => {
+    await expect(call(slsutil.renderer, { string: 'a: {{ b }}' })).rejects.toThrow("'b' is undefined; line 1")
+    await expect(call(slsutil.renderer, { string: 'a', default_renderer: 'gpg' })).rejects.toThrow(
+      "The renderer 'gpg' is not available: there are jinja, yaml and json.",
     )
     await expect(call(slsutil.renderer)).rejects.toThrow('Must pass either path or string')
     await expect(call(slsutil.renderer, { path: 'a', string: 'b' })).rejects.toThrow(

@@ -1,0 +1,27 @@
+import { TemplateError } from './errors.ts'
+import type { Given } from './values.ts'
+
+/** Marks a parameter that must be given. */
+export const REQUIRED: unique symbol = Symbol('required')
+
+/** Bind arguments to parameters: names in their order, with the values of those that are not given. @throws TemplateError */
+export function bind<N extends string>(
+  name: string,
+  parameters: Readonly<Record<N, unknown>>,
+  { args, kwargs }: Given,
+): Record<N, unknown> {
+  const names = Object.keys(parameters) as N[]
+  if (args.length > names.length)
+    throw new TemplateError(`${name}() takes at most ${names.length} arguments (${args.length} given)`)
+  for (const key of kwargs.keys())
+    if (!names.includes(key as N))
+      throw new TemplateError(`${name}() got an unexpected keyword argument '${key}'`)
+  const bound = names.map((key, at) => {
+    if (at < args.length && kwargs.has(key))
+      throw new TemplateError(`${name}() got multiple values for argument '${key}'`)
+    const value = at < args.length ? args[at] : kwargs.has(key) ? kwargs.get(key) : parameters[key]
+    if (value === REQUIRED) throw new TemplateError(`${name}() missing required argument: '${key}'`)
+    return [key, value] as const
+  })
+  return Object.fromEntries(bound) as Record<N, unknown>
+}

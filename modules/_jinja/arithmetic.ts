@@ -1,0 +1,138 @@
+/** Operators of Python. */
+import { Float } from '#internal'
+import { Tuple } from '../_values/tuple.ts'
+import { TemplateError } from './errors.ts'
+import { formatPercent } from './format-percent.ts'
+import { float, isFloat, isNumber, text, typeOf, Undefined } from './values.ts'
+
+/** A list or text repeated beyond this many elements is refused. */
+const MAX_REPEATED = 1_000_000
+/** An exponent beyond this is refused, as a result of hundreds of thousands of digits blocks the process. */
+const MAX_EXPONENT = 10_000
+
+/** @throws TemplateError */
+export function binary(operator: string, left: unknown, right: unknown): unknown {
+  if (left instanceof Undefined) return left.use()
+  if (right instanceof Undefined) return right.use()
+  if (operator === '~') return text(left) + text(right)
+  if (isNumber(left) && isNumber(right)) return ofNumbers(operator, left, right)
+  if (operator === '+') return sum(left, right)
+  if (operator === '*') return product(left, right)
+  if (operator === '%' && typeof left === 'string') return formatPercent(left, right)
+  throw unsupported(operator, left, right)
+}
+
+function sum(left: unknown, right: unknown): unknown {
+  if (typeof left === 'string' && typeof right === 'string') return left + right
+  if (Array.isArray(left) && Array.isArray(right) && left instanceof Tuple === right instanceof Tuple)
+    return left instanceof Tuple ? Tuple.of(...left, ...right) : [...left, ...right]
+  if (typeof left === 'string')
+    throw new TemplateError(`can only concatenate str (not "${typeOf(right)}") to str`)
+  if (Array.isArray(left))
+    throw new TemplateError(
+      `can only concatenate ${typeOf(left)} (not "${typeOf(right)}") to ${typeOf(left)}`,
+    )
+  throw unsupported('+', left, right)
+}
+
+function product(left: unknown, right: unknown): unknown {
+  const [value, count] = isNumber(left) ? [right, left] : [left, right]
+  if (!isNumber(count) || isFloat(count) || !(typeof value === 'string' || Array.isArray(value)))
+    throw unsupported('*', left, right)
+  const times = Math.max(Number(count), 0)
+  if (times * value.length > MAX_REPEATED)
+    throw new TemplateError(`the result would have more than ${MAX_REPEATED} elements`)
+  if (typeof value === 'string') return value.repeat(times)
+  const items = Array.from({ length: times }, () => value).flat()
+  return value instanceof Tuple ? Tuple.of(...items) : items
+}
+
+type Num = number | bigint | boolean | Float
+
+function ofNumbers(operator: string, left: Num, right: Num): unknown {
+  if (operator === '/') return divide(Number(left), Number(right))
+  if (isFloat(left) || isFloat(right)) return ofFloats(operator, Number(left), Number(right))
+  const [a, b] = [Number(left), Number(right)]
+  if (typeof left !== 'bigint' && typeof right !== 'bigint') {
+    const result = ofIntegers(operator, a, b)
+    if (typeof result !== 'number' || Number.isSafeInteger(result)) return result
+  }
+  return shrunk(ofBigints(operator, BigInt(left.valueOf()), BigInt(right.valueOf())))
+}
+
+function divide(left: number, right: number): unknown {
+  if (right === 0) throw new TemplateError('division by zero')
+  return float(left / right)
+}
+
+/** Floats and integers; rounded down, and with the sign of the divisor, as in Python. */
+function ofFloats(operator: string, a: number, b: number): unknown {
+  if ((operator === '//' || operator === '%') && b === 0)
+    throw new TemplateError('float floor division by zero')
+  return float(compute(operator, a, b))
+}
+
+function ofIntegers(operator: string, a: number, b: number): unknown {
+  if ((operator === '//' || operator === '%') && b === 0)
+    throw new TemplateError('integer division or modulo by zero')
+  if (operator === '**' && b < 0) return float(a ** b)
+  return compute(operator, a, b)
+}
+
+function compute(operator: string, a: number, b: number): number {
+  switch (operator) {
+    case '+':
+      return a + b
+    case '-':
+      return a - b
+    case '*':
+      return a * b
+    case '//':
+      return Math.floor(a / b)
+    case '%':
+      return a - b * Math.floor(a / b)
+    default:
+      return a ** b
+  }
+}
+
+function ofBigints(operator: string, a: bigint, b: bigint): bigint {
+  switch (operator) {
+    case '+':
+      return a + b
+    case '-':
+      return a - b
+    case '*':
+      return a * b
+    case '//':
+      return floorDivided(a, b)
+    case '%':
+      return a - b * floorDivided(a, b)
+    default:
+      if (b > MAX_EXPONENT) throw new TemplateError(`exponents above ${MAX_EXPONENT} are refused`)
+      return a ** b
+  }
+}
+
+function floorDivided(a: bigint, b: bigint): bigint {
+  if (b === 0n) throw new TemplateError('integer division or modulo by zero')
+  const quotient = a / b
+  return a % b !== 0n && a < 0n !== b < 0n ? quotient - 1n : quotient
+}
+
+const shrunk = (value: bigint): bigint | number =>
+  Number.isSafeInteger(Number(value)) ? Number(value) : value
+
+/** @throws TemplateError */
+export function signed(operator: '-' | '+', value: unknown): unknown {
+  if (value instanceof Undefined) return value.use()
+  if (!isNumber(value)) throw new TemplateError(`bad operand type for unary ${operator}: '${typeOf(value)}'`)
+  if (operator === '+') return typeof value === 'boolean' ? Number(value) : value
+  if (typeof value === 'bigint') return -value
+  return value instanceof Number ? new Float(-value) : 0 - Number(value)
+}
+
+const unsupported = (operator: string, left: unknown, right: unknown): TemplateError =>
+  new TemplateError(
+    `unsupported operand type(s) for ${operator === '**' ? '** or pow()' : operator}: '${typeOf(left)}' and '${typeOf(right)}'`,
+  )

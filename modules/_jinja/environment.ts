@@ -1,0 +1,23 @@
+/** What templates may use. */
+import type { Format } from './nodes.ts'
+import type { WhiteSpace } from './tokens.ts'
+import type { Given } from './values.ts'
+
+/** May be asynchronous. */
+export type Filter = (value: unknown, given: Given, environment: Environment) => unknown
+export type Test = (value: unknown, given: Given, environment: Environment) => boolean | Promise<boolean>
+
+export interface Environment {
+  readonly filters: ReadonlyMap<string, Filter>
+  readonly tests: ReadonlyMap<string, Test>
+  /** The names that each template sees, also one that is imported without its context. */
+  readonly globals: ReadonlyMap<string, unknown>
+  readonly whiteSpace: WhiteSpace
+  /** A name that is not there gives an empty text, as with `allow_undefined`. */
+  readonly allowsUndefined: boolean
+  /** Return the text of another template. Undefined if there is none. `from` is the name of the one that asks. */
+  load(name: string, from: string | undefined): Promise<string | undefined>
+  /** Parse what `load_yaml` and `import_json` give. */
+  parse(text: string, format: Format): unknown
+  readonly signal: AbortSignal
+}

@@ -1,0 +1,188 @@
+/** Evaluates expressions. */
+import { Tuple } from '../_values/tuple.ts'
+import { binary, signed } from './arithmetic.ts'
+import type { Environment } from './environment.ts'
+import { TemplateError, TemplateSyntaxError } from './errors.ts'
+import { attribute, item, slice } from './lookup.ts'
+import { pairs } from './methods.ts'
+import type { Arguments, Expression } from './nodes.ts'
+import type { Scope } from './scope.ts'
+import {
+  Callable,
+  compare,
+  contains,
+  elements,
+  type Given,
+  isEqual,
+  isHostObject,
+  isTrue,
+  setKey,
+  text,
+  typeOf,
+  Undefined,
+} from './values.ts'
+
+type Of<T extends Expression['type']> = Extract<Expression, { readonly type: T }>
+
+/** Evaluates expressions in a scope. `input` is what the filters of a block get. */
+export class Evaluator {
+  readonly #environment: Environment
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+  }
+
+  async evaluate(node: Expression, scope: Scope, input?: unknown): Promise<unknown> {
+    switch (node.type) {
+      case 'constant':
+        return node.value
+      case 'name':
+        return this.#lenient(this.#name(node.name, scope))
+      case 'list':
+        return this.all(node.items, scope)
+      case 'tuple':
+        return Tuple.of(...(await this.all(node.items, scope)))
+      case 'dict':
+        return this.#dict(node, scope)
+      case 'attribute':
+        return this.#lenient(await attribute(await this.evaluate(node.of, scope), node.name))
+      case 'item':
+        return this.#lenient(
+          await item(await this.evaluate(node.of, scope), await this.evaluate(node.key, scope)),
+        )
+      case 'slice':
+        return this.#slice(node, scope)
+      case 'call':
+        return this.call(await this.evaluate(node.of, scope), await this.given(node.given, scope))
+      case 'filter':
+        return this.#filter(node, scope, input)
+      case 'test':
+        return this.#test(node, scope)
+      case 'unary':
+        return this.#unary(node, scope)
+      case 'binary':
+        return binary(
+          node.operator,
+          await this.evaluate(node.left, scope),
+          await this.evaluate(node.right, scope),
+        )
+      case 'and':
+      case 'or': {
+        const left = await this.evaluate(node.left, scope)
+        return isTrue(left) === (node.type === 'and') ? this.evaluate(node.right, scope) : left
+      }
+      case 'compare':
+        return this.#compare(node, scope)
+      case 'choice':
+        return this.#choice(node, scope)
+    }
+  }
+
+  async all(nodes: readonly Expression[], scope: Scope): Promise<unknown[]> {
+    const values: unknown[] = []
+    for (const node of nodes) values.push(await this.evaluate(node, scope))
+    return values
+  }
+
+  async isTrue(node: Expression, scope: Scope): Promise<boolean> {
+    return isTrue(await this.evaluate(node, scope))
+  }
+
+  /** Call a function. @throws TemplateError if it is none */
+  call(value: unknown, given: Given): unknown {
+    this.#environment.signal.throwIfAborted()
+    if (value instanceof Undefined) return value.use()
+    if (value instanceof Callable) return value.invoke(given)
+    if (isHostObject(value) && value.invoke) return value.invoke(given)
+    throw new TemplateError(`'${typeOf(value)}' object is not callable`)
+  }
+
+  async given({ positional, keywords, list, map }: Arguments, scope: Scope): Promise<Given> {
+    const args = await this.all(positional, scope)
+    if (list) args.push(...elements(await this.evaluate(list, scope)))
+    const kwargs = new Map<string, unknown>()
+    for (const [name, value] of keywords) kwargs.set(name, await this.evaluate(value, scope))
+    if (map) for (const [name, value] of pairs(await this.evaluate(map, scope))) kwargs.set(text(name), value)
+    return { args, kwargs }
+  }
+
+  #name(name: string, scope: Scope): unknown {
+    const value = scope.get(name)
+    return value === undefined ? new Undefined(`'${name}' is undefined`) : value
+  }
+
+  #lenient(value: unknown): unknown {
+    const isAllowed = this.#environment.allowsUndefined && value instanceof Undefined
+    return isAllowed ? new Undefined(value.message, true) : value
+  }
+
+  async #dict({ pairs: nodes }: Of<'dict'>, scope: Scope): Promise<unknown> {
+    const map = new Map<unknown, unknown>()
+    for (const [key, value] of nodes)
+      setKey(map, await this.evaluate(key, scope), await this.evaluate(value, scope))
+    return map
+  }
+
+  async #slice({ of, bounds }: Of<'slice'>, scope: Scope): Promise<unknown> {
+    const value = await this.evaluate(of, scope)
+    const values: unknown[] = []
+    for (const bound of bounds) values.push(bound && (await this.evaluate(bound, scope)))
+    return slice(value, values)
+  }
+
+  async #filter({ of, name, given }: Of<'filter'>, scope: Scope, input: unknown): Promise<unknown> {
+    const filter = this.#environment.filters.get(name)
+    if (!filter) throw new TemplateSyntaxError(`No filter named '${name}'.`)
+    const value = of ? await this.evaluate(of, scope, input) : input
+    return filter(value, await this.given(given, scope), this.#environment)
+  }
+
+  async #test({ of, name, given }: Of<'test'>, scope: Scope): Promise<boolean> {
+    const test = this.#environment.tests.get(name)
+    if (!test) throw new TemplateSyntaxError(`No test named '${name}'.`)
+    return test(await this.evaluate(of, scope), await this.given(given, scope), this.#environment)
+  }
+
+  async #unary({ operator, of }: Of<'unary'>, scope: Scope): Promise<unknown> {
+    const value = await this.evaluate(of, scope)
+    return operator === 'not' ? !isTrue(value) : signed(operator, value)
+  }
+
+  /** `a < b < c` compares each with the next one. */
+  async #compare({ first, others }: Of<'compare'>, scope: Scope): Promise<boolean> {
+    let left = await this.evaluate(first, scope)
+    for (const { operator, with: other } of others) {
+      const right = await this.evaluate(other, scope)
+      if (!(await holds(operator, left, right))) return false
+      left = right
+    }
+    return true
+  }
+
+  async #choice({ test, then, else: otherwise }: Of<'choice'>, scope: Scope): Promise<unknown> {
+    if (await this.isTrue(test, scope)) return this.evaluate(then, scope)
+    if (otherwise) return this.evaluate(otherwise, scope)
+    return new Undefined('the inline if-expression evaluated to false and no else section was defined.', true)
+  }
+}
+
+async function holds(operator: string, left: unknown, right: unknown): Promise<boolean> {
+  switch (operator) {
+    case '==':
+      return isEqual(left, right)
+    case '!=':
+      return !isEqual(left, right)
+    case 'in':
+      return contains(right, left)
+    case 'not in':
+      return !(await contains(right, left))
+    case '<':
+      return compare(left, right, operator) < 0
+    case '<=':
+      return compare(left, right, operator) <= 0
+    case '>':
+      return compare(left, right, operator) > 0
+    default:
+      return compare(left, right, operator) >= 0
+  }
+}

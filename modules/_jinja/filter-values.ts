@@ -1,0 +1,55 @@
+/** What several filters need. */
+import { Tuple } from '../_values/tuple.ts'
+import { TemplateError } from './errors.ts'
+import { attribute, item } from './lookup.ts'
+import { compare, isEqual, typeOf, Undefined } from './values.ts'
+
+export function strictText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value instanceof Undefined) return value.use()
+  throw new TemplateError(`a text was expected, not '${typeOf(value)}'`)
+}
+
+/** Return a reader of an attribute: `a.b.0`, or an index. */
+export function attributeReader(path: unknown): (value: unknown) => unknown {
+  const steps =
+    typeof path === 'string'
+      ? path.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step))
+      : [path]
+  return (value) =>
+    steps.reduce((inner, step) => {
+      const own = typeof step === 'string' && !Array.isArray(inner) ? item(inner, step) : undefined
+      if (own !== undefined && !(own instanceof Undefined)) return own
+      return typeof step === 'string' ? attribute(inner, step) : item(inner, step)
+    }, value)
+}
+
+/** Text in lower case, so that it is compared without regard to case. */
+export const caseless = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value)
+
+/** Sort by keys, keeping the order of equal ones. */
+export function sortedBy(
+  values: readonly unknown[],
+  keyOf: (value: unknown) => unknown,
+  isReversed: boolean,
+): unknown[] {
+  const keyed = values.map((value) => [keyOf(value), value] as const)
+  keyed.sort(([a], [b]) => (isReversed ? compare(b, a) : compare(a, b)))
+  return keyed.map(([, value]) => value)
+}
+
+/** Remove elements whose keys were there before. */
+export function uniqueBy(values: readonly unknown[], keyOf: (value: unknown) => unknown): unknown[] {
+  const scalars = new Set<unknown>()
+  const others: unknown[] = []
+  return values.filter((value) => {
+    const key = keyOf(value)
+    const isScalar = typeof key === 'string'
+    if (isScalar ? scalars.has(key) : others.some((other) => isEqual(other, key))) return false
+    if (isScalar) scalars.add(key)
+    else others.push(key)
+    return true
+  })
+}
+
+export const tuple = (values: readonly unknown[]): Tuple => Tuple.from(values)

@@ -1,0 +1,235 @@
+/** The filters of Jinja for texts and numbers. */
+
+import { pythonRepr } from '../_values/python.ts'
+import { Tuple } from '../_values/tuple.ts'
+import { bind, REQUIRED } from './arguments.ts'
+import type { Filter } from './environment.ts'
+import { TemplateError } from './errors.ts'
+import { strictText } from './filter-values.ts'
+import { formatPercent } from './format-percent.ts'
+import { pairs } from './methods.ts'
+import { capitalized, centred, linesOf, replaced } from './text-methods.ts'
+import {
+  float,
+  integer,
+  isFloat,
+  isIterable,
+  isNumber,
+  isTrue,
+  numberFrom,
+  text,
+  typeOf,
+  Undefined,
+} from './values.ts'
+
+const onText =
+  (change: (shown: string) => unknown): Filter =>
+  (value, given) => {
+    bind('filter', {}, given)
+    return change(text(value))
+  }
+
+const htmlEscapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&#34;',
+  "'": '&#39;',
+}
+const escapeHtml = (shown: string): string =>
+  shown.replaceAll(/[&<>"']/g, (each) => htmlEscapes[each] as string)
+
+export const textFilters: Readonly<Record<string, Filter>> = {
+  upper: onText((shown) => shown.toUpperCase()),
+  lower: onText((shown) => shown.toLowerCase()),
+  capitalize: onText(capitalized),
+  title: onText((shown) => shown.replaceAll(/[^-\s({[<]+/g, capitalized)),
+  string: onText((shown) => shown),
+  safe: onText((shown) => shown),
+  escape: onText(escapeHtml),
+  e: onText(escapeHtml),
+  forceescape: onText(escapeHtml),
+  striptags: onText((shown) =>
+    shown
+      .replaceAll(/<!--[\s\S]*?-->|<[^>]*>/g, '')
+      .split(/\s+/)
+      .filter((word) => word !== '')
+      .join(' '),
+  ),
+  wordcount: onText((shown) => shown.match(/[\p{L}\p{N}_]+/gu)?.length ?? 0),
+  pprint: (value) => pythonRepr(value),
+  trim(value, given) {
+    const { chars } = bind('trim', { chars: null }, given)
+    if (chars === null) return text(value).trim()
+    const all = [...text(value)]
+    const isKept = (each: string) => !strictText(chars).includes(each)
+    const from = all.findIndex(isKept)
+    return from < 0 ? '' : all.slice(from, all.findLastIndex(isKept) + 1).join('')
+  },
+  center: (value, given) => centred(text(value), integer(bind('center', { width: 80 }, given).width)),
+  replace(value, given) {
+    const { old, new: other, count } = bind('replace', { old: REQUIRED, new: REQUIRED, count: null }, given)
+    return replaced(text(value), text(old), text(other), count === null ? -1 : integer(count))
+  },
+  format: (value, { args, kwargs }) =>
+    formatPercent(text(value), kwargs.size > 0 ? new Map(kwargs) : Tuple.from(args)),
+  indent,
+  truncate,
+  wordwrap,
+  urlencode(value) {
+    if (typeof value === 'string' || !isIterable(value)) return urlEncoded(text(value), '/')
+    return pairs(value)
+      .map((pair) => pair.map((each) => urlEncoded(text(each), ' ').replaceAll(' ', '+')).join('='))
+      .join('&')
+  },
+  xmlattr(value, given) {
+    const { autospace } = bind('xmlattr', { autospace: true }, given)
+    const shown = pairs(value)
+      .filter(([, inner]) => inner !== null && !(inner instanceof Undefined))
+      .map(([key, inner]) => `${escapeHtml(text(key))}="${escapeHtml(text(inner))}"`)
+      .join(' ')
+    return isTrue(autospace) && shown !== '' ? ` ${shown}` : shown
+  },
+  filesizeformat,
+}
+
+/** Encode as Python's `urllib.parse.quote` does. */
+const urlEncoded = (shown: string, safe: string): string =>
+  [...Buffer.from(shown)]
+    .map((byte) => {
+      const character = String.fromCharCode(byte)
+      return /[\w.~-]/.test(character) || safe.includes(character)
+        ? character
+        : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+    })
+    .join('')
+
+const FLOAT = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i
+
+export const numberFilters: Readonly<Record<string, Filter>> = {
+  int(value, given) {
+    const { default: fallback, base } = bind('int', { default: 0, base: 10 }, given)
+    if (isNumber(value)) return isFloat(value) ? Math.trunc(Number(value)) : integerOf(value)
+    return (typeof value === 'string' ? parsedInteger(value, integer(base)) : undefined) ?? fallback
+  },
+  float(value, given) {
+    const { default: fallback } = bind('float', { default: float(0) }, given)
+    if (isNumber(value)) return float(Number(value))
+    const shown = typeof value === 'string' ? value.trim().replaceAll('_', '') : ''
+    return FLOAT.test(shown) ? float(Number(shown)) : fallback
+  },
+  abs(value) {
+    if (!isNumber(value)) throw new TemplateError(`bad operand type for abs(): '${typeOf(value)}'`)
+    if (typeof value === 'bigint') return value < 0n ? -value : value
+    return isFloat(value) ? float(Math.abs(Number(value))) : Math.abs(Number(value))
+  },
+  round(value, given) {
+    const { precision, method } = bind('round', { precision: 0, method: 'common' }, given)
+    if (!isNumber(value)) throw new TemplateError(`type ${typeOf(value)} doesn't define __round__ method`)
+    return rounded(Number(value), integer(precision), text(method), isFloat(value))
+  },
+}
+
+const integerOf = (value: unknown): unknown => (typeof value === 'bigint' ? value : Number(value))
+
+/** Read an integer of a base; in base 10 also the whole part of a float. */
+function parsedInteger(shown: string, base: number): unknown {
+  const digits = shown
+    .trim()
+    .replaceAll('_', '')
+    .replace(prefixes[base] ?? /^$/, '$1')
+  const valid = new RegExp(`^[-+]?[${'0123456789abcdefghijklmnopqrstuvwxyz'.slice(0, base)}]+$`, 'i')
+  if (valid.test(digits)) return base === 10 ? numberFrom(digits, false) : Number.parseInt(digits, base)
+  const number = Number(digits)
+  return digits !== '' &&
+    base === 10 &&
+    /^[-+]?[\d.]+(?:e[-+]?\d+)?$/i.test(digits) &&
+    Number.isFinite(number)
+    ? Math.trunc(number)
+    : undefined
+}
+
+const prefixes: Readonly<Record<number, RegExp>> = { 16: /^([-+]?)0x/i, 8: /^([-+]?)0o/i, 2: /^([-+]?)0b/i }
+
+/** Half is rounded to even, as in Python. */
+function rounded(value: number, precision: number, method: string, wasFloat: boolean): unknown {
+  const factor = 10 ** precision
+  if (method === 'ceil') return float(Math.ceil(value * factor) / factor)
+  if (method === 'floor') return float(Math.floor(value * factor) / factor)
+  if (method !== 'common') throw new TemplateError('method must be common, ceil or floor')
+  if (!wasFloat) return precision >= 0 ? value : toEven(value * factor) / factor
+  if (precision > 0) return float(Number(value.toFixed(Math.min(precision, 100))))
+  return float(toEven(value * factor) / factor)
+}
+
+function toEven(value: number): number {
+  const below = Math.floor(value)
+  if (value - below !== 0.5) return Math.round(value)
+  return below % 2 === 0 ? below : below + 1
+}
+
+function indent(...[value, given]: Parameters<Filter>): string {
+  const { width, first, blank } = bind('indent', { width: 4, first: false, blank: false }, given)
+  const space = typeof width === 'string' ? width : ' '.repeat(integer(width))
+  const [start = '', ...rest] = linesOf(`${text(value)}\n`)
+  const indented = rest.map((line) => (isTrue(blank) || line !== '' ? space + line : line))
+  return [isTrue(first) ? space + start : start, ...indented].join('\n')
+}
+
+function truncate(...[value, given]: Parameters<Filter>): string {
+  const { length, killwords, end, leeway } = bind(
+    'truncate',
+    { length: 255, killwords: false, end: '...', leeway: null },
+    given,
+  )
+  const all = [...text(value)]
+  const [limit, ending] = [integer(length), text(end)]
+  if (all.length <= limit + (leeway === null ? 5 : integer(leeway))) return all.join('')
+  const cut = all.slice(0, limit - ending.length).join('')
+  if (isTrue(killwords)) return cut + ending
+  const space = cut.lastIndexOf(' ')
+  return (space < 0 ? cut : cut.slice(0, space)) + ending
+}
+
+function wordwrap(...[value, given]: Parameters<Filter>): string {
+  const { width, break_long_words, wrapstring } = bind(
+    'wordwrap',
+    { width: 79, break_long_words: true, wrapstring: '\n', break_on_hyphens: true },
+    given,
+  )
+  const limit = integer(width)
+  const wrapped = linesOf(text(value)).map((line) => wrapLine(line, limit, isTrue(break_long_words)))
+  return wrapped.map((lines) => lines.join(text(wrapstring))).join(text(wrapstring))
+}
+
+function wrapLine(line: string, width: number, breaksWords: boolean): string[] {
+  const lines: string[] = []
+  let current = ''
+  for (const word of line
+    .split(/(?<=[^ ]-)(?=[^ -])|( +)/)
+    .filter((part) => part !== undefined && part !== '')) {
+    if (current.length + word.length > width && current !== '') {
+      lines.push(current.trimEnd())
+      current = ''
+    }
+    if (current === '' && /^ +$/.test(word) && lines.length > 0) continue
+    let rest = word
+    while (breaksWords && rest.length > width) {
+      lines.push(rest.slice(0, width))
+      rest = rest.slice(width)
+    }
+    current += rest
+  }
+  return current.trim() === '' && lines.length > 0 ? lines : [...lines, current.trimEnd()]
+}
+
+function filesizeformat(...[value, given]: Parameters<Filter>): string {
+  const { binary } = bind('filesizeformat', { binary: false }, given)
+  const bytes = Number(isNumber(value) ? value : text(value))
+  const base = isTrue(binary) ? 1024 : 1000
+  if (bytes === 1) return '1 Byte'
+  if (bytes < base) return `${Math.trunc(bytes)} Bytes`
+  const power = Math.min(Math.floor(Math.log(bytes) / Math.log(base)), 8)
+  const unit = 'kMGTPEZY'[power - 1] as string
+  return `${(bytes / base ** power).toFixed(1)} ${isTrue(binary) ? `${unit.toUpperCase()}iB` : `${unit}B`}`
+}

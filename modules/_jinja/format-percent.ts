@@ -1,0 +1,85 @@
+/** Formats texts by `%`, as Python does. */
+import { pythonRepr } from '../_values/python.ts'
+import { Tuple } from '../_values/tuple.ts'
+import { TemplateError } from './errors.ts'
+import { bounded, format } from './format-spec.ts'
+import { getKey, hasKey, integer, isFloat, isMap, isNumber, text, typeOf } from './values.ts'
+
+const PLACE = /%(?:\(([^)]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+)?)?([a-zA-Z%])?/g
+
+/** Replace the places `%s`, `%(name)s`, `%5.2f`, … of a text. @throws TemplateError */
+export function formatPercent(template: string, values: unknown): string {
+  const rest = values instanceof Tuple ? [...values] : [values]
+  const isMapped = isMap(values)
+  let used = 0
+  const next = () => {
+    if (used >= rest.length) throw new TemplateError('not enough arguments for format string')
+    return rest[used++]
+  }
+  const width = (digits: string | undefined) => (digits === '*' ? integer(next()) : bounded(digits ?? '0'))
+  const shown = template.replaceAll(
+    PLACE,
+    (place, key: string | undefined, flags: string, wide: string, precision: string, type: string) => {
+      if (type === '%') return '%'
+      if (type === undefined) throw new TemplateError('incomplete format')
+      const columns = width(wide)
+      const digits = place.includes('.') ? width(precision) : undefined
+      const value = key === undefined ? next() : named(values, key)
+      return one(value, {
+        type,
+        flags,
+        columns: Math.abs(columns),
+        digits,
+        isLeft: flags.includes('-') || columns < 0,
+      })
+    },
+  )
+  if (used < rest.length && !isMapped)
+    throw new TemplateError('not all arguments converted during string formatting')
+  return shown
+}
+
+function named(values: unknown, key: string): unknown {
+  if (!isMap(values)) throw new TemplateError('format requires a mapping')
+  if (!hasKey(values, key)) throw new TemplateError(`KeyError: '${key}'`)
+  return getKey(values, key)
+}
+
+interface Place {
+  readonly type: string
+  readonly flags: string
+  readonly columns: number
+  readonly digits: number | undefined
+  readonly isLeft: boolean
+}
+
+function one(value: unknown, { type, flags, columns, digits, isLeft }: Place): string {
+  const isText = 'sra'.includes(type)
+  const isZero = !isLeft && !isText && flags.includes('0')
+  const spec = {
+    fill: isZero ? '0' : ' ',
+    align: isLeft ? '<' : isZero ? '=' : '>',
+    sign: flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '',
+    isAlternate: flags.includes('#'),
+    width: columns,
+    grouping: '',
+    precision: digits,
+    type: type === 'i' || type === 'u' ? 'd' : type,
+  }
+  if (isText) return format(type === 's' ? text(value) : pythonRepr(value), { ...spec, type: 's' })
+  if (type === 'c')
+    return format(typeof value === 'string' ? value : String.fromCodePoint(integer(value)), {
+      ...spec,
+      type: 's',
+    })
+  if (!isNumber(value))
+    throw new TemplateError(`%${type} format: a real number is required, not ${typeOf(value)}`)
+  const isWhole = 'doxX'.includes(spec.type)
+  if (!isWhole && !'eEfFgG'.includes(type)) throw new TemplateError(`unsupported format character '${type}'`)
+  if (isWhole)
+    return format(isFloat(value) ? BigInt(Math.trunc(Number(value))) : BigInt(value.valueOf()), {
+      ...spec,
+      precision: undefined,
+    })
+  return format(Object(Number(value)), spec)
+}

@@ -1,0 +1,76 @@
+/** The functions that each template may call. */
+import { bind, REQUIRED } from './arguments.ts'
+import { TemplateError } from './errors.ts'
+import { pairs } from './methods.ts'
+import { Callable, type Given, hostObject, integer, setKey, text } from './values.ts'
+
+/** A longer range is refused, as in Jinja's sandbox. */
+const MAX_RANGE = 100_000
+
+const functions: Readonly<Record<string, (given: Given) => unknown>> = {
+  range,
+  dict: toMap,
+  odict: toMap,
+  cycler,
+  joiner(given) {
+    const { sep } = bind('joiner', { sep: ', ' }, given)
+    let isUsed = false
+    return new Callable('joiner', () => {
+      const between = isUsed ? sep : ''
+      isUsed = true
+      return between
+    })
+  },
+  namespace,
+  raise(given) {
+    throw new TemplateError(text(bind('raise', { msg: REQUIRED }, given).msg))
+  },
+}
+
+export const globals: ReadonlyMap<string, unknown> = new Map(
+  Object.entries(functions).map(([name, run]) => [name, new Callable(name, run)]),
+)
+
+function range({ args }: Given): number[] {
+  const [first = 0, second, step = 1] = args.map(integer)
+  if (args.length === 0 || args.length > 3) throw new TemplateError('range takes 1 to 3 numbers')
+  if (step === 0) throw new TemplateError('range() arg 3 must not be zero')
+  const [start, stop] = second === undefined ? [0, first] : [first, second]
+  const length = Math.max(Math.ceil((stop - start) / step), 0)
+  if (length > MAX_RANGE)
+    throw new TemplateError(`Range too big. The sandbox blocks ranges larger than ${MAX_RANGE}.`)
+  return Array.from({ length }, (_, at) => start + at * step)
+}
+
+function toMap({ args, kwargs }: Given): Map<unknown, unknown> {
+  const map = new Map<unknown, unknown>()
+  for (const given of args) for (const [key, value] of pairs(given)) setKey(map, key, value)
+  for (const [key, value] of kwargs) map.set(key, value)
+  return map
+}
+
+function cycler({ args }: Given): unknown {
+  if (args.length === 0) throw new TemplateError('at least one item has to be provided')
+  let at = 0
+  return hostObject({
+    typeName: 'Cycler',
+    member(name) {
+      if (name === 'current') return args[at]
+      if (name === 'next') return new Callable('next', () => args[at++ % args.length] ?? null)
+      if (name !== 'reset') return undefined
+      return new Callable('reset', () => {
+        at = 0
+        return null
+      })
+    },
+  })
+}
+
+function namespace(given: Given): unknown {
+  const values = toMap(given)
+  return hostObject({
+    typeName: 'namespace',
+    member: (name) => values.get(name),
+    assign: (name, value) => values.set(name, value),
+  })
+}

@@ -1,0 +1,82 @@
+/** Attributes, elements and slices of values. */
+
+import { pythonRepr } from '../_values/python.ts'
+import { Tuple } from '../_values/tuple.ts'
+import { TemplateError } from './errors.ts'
+import { methodOf } from './methods.ts'
+import {
+  Callable,
+  elementOf,
+  elements,
+  getKey,
+  hasKey,
+  integer,
+  isHostObject,
+  isMap,
+  text,
+  typeOf,
+  Undefined,
+} from './values.ts'
+
+/** `value.name`: a method, or else an element. */
+export function attribute(value: unknown, name: string): unknown {
+  const own = member(value, name)
+  if (own !== undefined) return own
+  const method = methodOf(value, name)
+  if (method) return method
+  return isMap(value) && hasKey(value, name) ? getKey(value, name) : missing(value, name)
+}
+
+/** `value[key]`: an element, or else a method. */
+export function item(value: unknown, key: unknown): unknown {
+  if (key instanceof Undefined) return key.use()
+  const name = typeof key === 'string' ? key : undefined
+  const own = name === undefined ? undefined : member(value, name)
+  if (own !== undefined) return own
+  const element = elementOf(value, key)
+  if (element !== undefined) return element
+  return (name === undefined ? undefined : methodOf(value, name)) ?? missing(value, key)
+}
+
+/** Of objects of the engine. @throws UndefinedError if the value is undefined */
+function member(value: unknown, name: string): unknown {
+  if (value instanceof Undefined) return value.use()
+  if (isHostObject(value)) return value.member(name)
+  if (value instanceof Callable && Object.hasOwn(value.members, name)) return value.members[name]
+  return undefined
+}
+
+function missing(value: unknown, key: unknown): Undefined {
+  if (value === null) return new Undefined(`'None' has no attribute ${pythonRepr(key)}`)
+  const object = `${typeOf(value)} object`
+  return new Undefined(
+    typeof key === 'string'
+      ? `'${object}' has no attribute '${key}'`
+      : `${object} has no element ${text(key)}`,
+  )
+}
+
+/** `value[start:stop:step]`. @throws TemplateError */
+export function slice(value: unknown, bounds: readonly unknown[]): unknown {
+  if (value instanceof Undefined) return value.use()
+  if (!Array.isArray(value) && typeof value !== 'string' && !(value instanceof Uint8Array))
+    throw new TemplateError(`'${typeOf(value)}' object is not subscriptable`)
+  const all = elements(value)
+  const [start, stop, step = 1] = bounds.map((bound) =>
+    bound === undefined || bound === null ? undefined : integer(bound),
+  )
+  if (step === 0) throw new TemplateError('slice step cannot be zero')
+  const chosen: unknown[] = []
+  const [first, end] = step > 0 ? [0, all.length] : [all.length - 1, -1]
+  const from = start === undefined ? first : place(start, all.length, step)
+  const to = stop === undefined ? end : place(stop, all.length, step)
+  for (let at = from; step > 0 ? at < to : at > to; at += step) chosen.push(all[at])
+  if (typeof value === 'string') return chosen.join('')
+  if (value instanceof Uint8Array) return Uint8Array.from(chosen as number[])
+  return value instanceof Tuple ? Tuple.of(...chosen) : chosen
+}
+
+function place(bound: number, length: number, step: number): number {
+  const at = bound < 0 ? bound + length : bound
+  return step > 0 ? Math.min(Math.max(at, 0), length) : Math.min(Math.max(at, -1), length - 1)
+}

@@ -1,0 +1,183 @@
+/** Methods of texts, bytes, lists and maps, as those of Python. */
+import { Tuple } from '../_values/tuple.ts'
+import { bind, REQUIRED } from './arguments.ts'
+import { TemplateError } from './errors.ts'
+import { textMethods } from './text-methods.ts'
+import {
+  Callable,
+  compare,
+  elements,
+  entries,
+  type Given,
+  getKey,
+  hasKey,
+  integer,
+  isEqual,
+  isFloat,
+  isMap,
+  isNumber,
+  isTrue,
+  setKey,
+  text,
+} from './values.ts'
+
+type Method<T> = (value: T, given: Given) => unknown
+
+export function methodOf(value: unknown, name: string): Callable | undefined {
+  const methods = methodsOf(value)
+  if (!methods || !Object.hasOwn(methods, name)) return undefined
+  const method = methods[name] as Method<unknown>
+  return new Callable(name, (given) => method(value, given))
+}
+
+function methodsOf(value: unknown): Readonly<Record<string, Method<never>>> | undefined {
+  if (typeof value === 'string') return textMethods
+  if (value instanceof Tuple) return tupleMethods
+  if (Array.isArray(value)) return listMethods
+  if (value instanceof Uint8Array) return byteMethods
+  if (isMap(value)) return mapMethods
+  return isNumber(value) && isFloat(value) ? floatMethods : undefined
+}
+
+const none = (name: string, given: Given) => bind(name, {}, given)
+
+const tupleMethods: Readonly<Record<string, Method<unknown[]>>> = {
+  count: (list, given) => list.filter((each) => isEqual(each, only('count', given))).length,
+  index: (list, given) => indexOf(list, given),
+}
+
+const listMethods: Readonly<Record<string, Method<unknown[]>>> = {
+  ...tupleMethods,
+  append(list, given) {
+    list.push(only('append', given))
+    return null
+  },
+  extend(list, given) {
+    list.push(...elements(only('extend', given)))
+    return null
+  },
+  insert(list, given) {
+    const { index, object } = bind('insert', { index: REQUIRED, object: REQUIRED }, given)
+    list.splice(integer(index), 0, object)
+    return null
+  },
+  pop(list, given) {
+    const index = integer(bind('pop', { index: -1 }, given).index)
+    const at = index < 0 ? list.length + index : index
+    if (at < 0 || at >= list.length)
+      throw new TemplateError(list.length === 0 ? 'pop from empty list' : 'pop index out of range')
+    return list.splice(at, 1)[0]
+  },
+  remove(list, given) {
+    const value = only('remove', given)
+    const at = list.findIndex((each) => isEqual(each, value))
+    if (at < 0) throw new TemplateError('list.remove(x): x not in list')
+    list.splice(at, 1)
+    return null
+  },
+  sort(list, given) {
+    const { reverse } = bind('sort', { reverse: false }, given)
+    list.sort((a, b) => compare(a, b))
+    if (isTrue(reverse)) list.reverse()
+    return null
+  },
+  reverse(list, given) {
+    none('reverse', given)
+    list.reverse()
+    return null
+  },
+  copy: (list, given) => none('copy', given) && [...list],
+  clear(list, given) {
+    none('clear', given)
+    list.length = 0
+    return null
+  },
+}
+
+const only = (name: string, given: Given): unknown => bind(name, { value: REQUIRED }, given).value
+
+function indexOf(list: readonly unknown[], given: Given): number {
+  const { value, start } = bind('index', { value: REQUIRED, start: 0 }, given)
+  const from = integer(start)
+  const at = list.findIndex((each, index) => index >= from && isEqual(each, value))
+  if (at < 0) throw new TemplateError(`${text(value)} is not in list`)
+  return at
+}
+
+type Map_ = Map<unknown, unknown> | Record<string, unknown>
+
+const mapMethods: Readonly<Record<string, Method<Map_>>> = {
+  keys: (map, given) => none('keys', given) && entries(map).map(([key]) => key),
+  values: (map, given) => none('values', given) && entries(map).map(([, value]) => value),
+  items: (map, given) => none('items', given) && entries(map).map(([key, value]) => Tuple.of(key, value)),
+  get(map, given) {
+    const { key, default: fallback } = bind('get', { key: REQUIRED, default: null }, given)
+    return hasKey(map, key) ? getKey(map, key) : fallback
+  },
+  setdefault(map, given) {
+    const { key, default: fallback } = bind('setdefault', { key: REQUIRED, default: null }, given)
+    if (!hasKey(map, key)) setKey(map, key, fallback)
+    return getKey(map, key)
+  },
+  update(map, { args, kwargs }) {
+    for (const other of args) for (const [key, value] of pairs(other)) setKey(map, key, value)
+    for (const [key, value] of kwargs) setKey(map, key, value)
+    return null
+  },
+  pop(map, given) {
+    const { key, default: fallback } = bind('pop', { key: REQUIRED, default: REQUIRED_OR_ERROR }, given)
+    if (!hasKey(map, key)) {
+      if (fallback === REQUIRED_OR_ERROR) throw new TemplateError(`KeyError: ${text(key)}`)
+      return fallback
+    }
+    const value = getKey(map, key)
+    remove(map, key)
+    return value
+  },
+  popitem(map, given) {
+    none('popitem', given)
+    const last = entries(map).at(-1)
+    if (!last) throw new TemplateError('popitem(): dictionary is empty')
+    remove(map, last[0])
+    return Tuple.of(...last)
+  },
+  copy: (map, given) => none('copy', given) && new Map(entries(map)),
+  clear(map, given) {
+    none('clear', given)
+    for (const [key] of entries(map)) remove(map, key)
+    return null
+  },
+}
+
+const REQUIRED_OR_ERROR = Symbol('no default')
+
+function remove(map: Map_, key: unknown): void {
+  if (map instanceof Map) map.delete(key)
+  else delete map[key as string]
+}
+
+/** The entries of a map, or of a list of pairs. @throws TemplateError */
+export function pairs(value: unknown): (readonly [unknown, unknown])[] {
+  if (isMap(value)) return [...entries(value)]
+  return elements(value).map((pair) => {
+    const both = elements(pair)
+    if (both.length !== 2) throw new TemplateError(`a pair was expected, not ${both.length} elements`)
+    return [both[0], both[1]] as const
+  })
+}
+
+const byteMethods: Readonly<Record<string, Method<Uint8Array>>> = {
+  decode(bytes, given) {
+    const { encoding } = bind('decode', { encoding: 'utf-8', errors: 'strict' }, given)
+    try {
+      return new TextDecoder(String(encoding), { fatal: true }).decode(bytes)
+    } catch (cause) {
+      throw new TemplateError(`bytes cannot be decoded as ${encoding}`, { cause })
+    }
+  },
+  hex: (bytes, given) => none('hex', given) && Buffer.from(bytes).toString('hex'),
+}
+
+const floatMethods: Readonly<Record<string, Method<number>>> = {
+  is_integer: (value, given) => none('is_integer', given) && Number.isInteger(Number(value)),
+}

@@ -1,0 +1,299 @@
+/** Reads templates. Statements are those of Jinja with its extensions `do` and loop controls, and those that Salt adds. */
+import type { TemplateSyntaxError } from './errors.ts'
+import { readBlockFilters, readExpression, readTuple } from './expressions.ts'
+import type { Expression, Format, Parameter, Statement, Target, Template } from './nodes.ts'
+import { labelOf, TokenStream } from './token-stream.ts'
+import { tokensOf, type WhiteSpace } from './tokens.ts'
+
+/** @throws TemplateSyntaxError */
+export function parse(text: string, whiteSpace: WhiteSpace, name?: string): Template {
+  const parser = new Parser(new TokenStream(tokensOf(text, whiteSpace)))
+  return { name, body: parser.template(), blocks: parser.blocks }
+}
+
+class Parser {
+  readonly blocks = new Map<string, readonly Statement[]>()
+  readonly #tokens: TokenStream
+  /** The ends that the open tags wait for, for messages. */
+  readonly #open: { readonly tag: string; readonly ends: readonly string[] }[] = []
+
+  constructor(tokens: TokenStream) {
+    this.#tokens = tokens
+  }
+
+  template(): Statement[] {
+    const body = this.#until([])
+    this.#tokens.expect('end')
+    return body
+  }
+
+  /** Read statements up to a tag of these names, which stays; without names up to the end. */
+  #until(ends: readonly string[]): Statement[] {
+    const tokens = this.#tokens
+    const body: Statement[] = []
+    for (;;) {
+      const { line } = tokens
+      if (tokens.isNext('data')) body.push({ type: 'data', text: tokens.next().value, line })
+      else if (tokens.skip('variable begin')) {
+        body.push({ type: 'print', value: readTuple(tokens), line })
+        tokens.expect('variable end')
+      } else if (tokens.skip('block begin')) {
+        if (ends.length > 0 && tokens.isName(...ends)) return body
+        const statement = this.#statement(line)
+        if (statement) body.push(statement)
+        tokens.expect('block end')
+      } else if (ends.length > 0) throw this.#unended()
+      else return body
+    }
+  }
+
+  /** Read a body, its end tag, and nothing behind that. */
+  #bodyOf(tag: string, end = `end${tag}`): Statement[] {
+    this.#tokens.expect('block end')
+    const body = this.#inside(tag, [end])
+    this.#tokens.next()
+    return body
+  }
+
+  #inside(tag: string, ends: readonly string[]): Statement[] {
+    this.#open.push({ tag, ends })
+    const body = this.#until(ends)
+    this.#open.pop()
+    return body
+  }
+
+  #unended(): TemplateSyntaxError {
+    const { tag, ends } = this.#open.at(-1) as { tag: string; ends: readonly string[] }
+    const names = ends.map((end) => `'${end}'`).join(' or ')
+    return this.#tokens.wrong(
+      `Unexpected end of template. Jinja was looking for the following tags: ${names}. The innermost block that needs to be closed is '${tag}'.`,
+    )
+  }
+
+  #statement(line: number): Statement | undefined {
+    const tokens = this.#tokens
+    const name = tokens.isNext('name') ? tokens.next().value : ''
+    switch (name) {
+      case 'for':
+        return this.#for(line)
+      case 'if':
+        return this.#if(line)
+      case 'set':
+        return this.#set(line)
+      case 'with':
+        return this.#with(line)
+      case 'macro': {
+        const macro = tokens.name()
+        const parameters = this.#parameters()
+        return { type: 'macro', name: macro, parameters, body: this.#bodyOf('macro'), line }
+      }
+      case 'call':
+        return this.#call(line)
+      case 'filter':
+        return { type: 'filter block', filters: readBlockFilters(tokens), body: this.#bodyOf('filter'), line }
+      case 'do':
+        return { type: 'do', value: readTuple(tokens), line }
+      case 'break':
+      case 'continue':
+        return { type: name, line }
+      case 'block':
+        return this.#block(line)
+      case 'extends':
+        return { type: 'extends', template: readExpression(tokens), line }
+      case 'include':
+        return this.#include(line)
+      case 'import':
+        return this.#import(line)
+      case 'from':
+        return this.#from(line)
+      case 'autoescape':
+        readExpression(tokens)
+        return { type: 'scope', body: this.#bodyOf('autoescape'), line }
+      case 'profile':
+        tokens.expect('name', 'as')
+        readExpression(tokens)
+        return { type: 'scope', body: this.#bodyOf('profile'), line }
+    }
+    return this.#data(name, line)
+  }
+
+  /** The tags that Salt adds for data. */
+  #data(tag: string, line: number): Statement {
+    const tokens = this.#tokens
+    const [, verb, format] = /^(load|import)_(yaml|json|text)$/.exec(tag) ?? []
+    if (verb === undefined) throw this.#unknown(tag, line)
+    const how = { format: format as Format, line }
+    if (verb === 'import') {
+      const template = readExpression(tokens)
+      tokens.expect('name', 'as')
+      return { type: 'import data', template, name: tokens.name(), ...how }
+    }
+    tokens.expect('name', 'as')
+    return { type: 'load', name: tokens.name(), body: this.#bodyOf(tag, 'endload'), ...how }
+  }
+
+  #unknown(tag: string, line: number): TemplateSyntaxError {
+    const open = this.#open.at(-1)
+    if (tag === '') return this.#tokens.wrong('tag name expected', line)
+    const ends = open
+      ? ` Jinja was looking for the following tags: ${open.ends.map((end) => `'${end}'`).join(' or ')}. The innermost block that needs to be closed is '${open.tag}'.`
+      : ''
+    return this.#tokens.wrong(`Encountered unknown tag '${tag}'.${ends}`, line)
+  }
+
+  #for(line: number): Statement {
+    const tokens = this.#tokens
+    const target = this.#target()
+    tokens.expect('name', 'in')
+    const over = readTuple(tokens, { withCondition: false })
+    const condition = tokens.skip('name', 'if') ? readExpression(tokens) : undefined
+    const isRecursive = tokens.skip('name', 'recursive')
+    tokens.expect('block end')
+    const body = this.#inside('for', ['endfor', 'else'])
+    const otherwise = tokens.next().value === 'else' ? this.#bodyOf('for') : []
+    return { type: 'for', target, over, isRecursive, body, otherwise, line, ...(condition && { condition }) }
+  }
+
+  #if(line: number): Statement {
+    const tokens = this.#tokens
+    const branches: { test: Expression; body: Statement[] }[] = []
+    let otherwise: Statement[] = []
+    for (let word = 'if'; word !== 'endif'; ) {
+      if (word === 'else') {
+        otherwise = this.#bodyOf('if')
+        break
+      }
+      const test = readTuple(tokens)
+      tokens.expect('block end')
+      branches.push({ test, body: this.#inside('if', ['elif', 'else', 'endif']) })
+      word = tokens.next().value
+    }
+    return { type: 'if', branches, otherwise, line }
+  }
+
+  #set(line: number): Statement {
+    const tokens = this.#tokens
+    if (tokens.isNext('block end'))
+      throw tokens.wrong(`Expected an expression, got '${labelOf(tokens.current)}'`)
+    const target = this.#target()
+    if (tokens.skip('operator', '=')) return { type: 'set', target, value: readTuple(tokens), line }
+    const filters = tokens.skip('operator', '|') ? readBlockFilters(tokens) : undefined
+    return { type: 'set block', target, filters, body: this.#bodyOf('set'), line }
+  }
+
+  /** One name or several with commas between them, in parentheses or not. */
+  #target(): Target {
+    const first = this.#oneTarget()
+    if (!this.#tokens.isOperator(',')) return first
+    const items = [first]
+    while (this.#tokens.skip('operator', ','))
+      if (!this.#tokens.isName('in') && !this.#tokens.isOperator('=')) items.push(this.#oneTarget())
+    return { type: 'tuple', items }
+  }
+
+  #oneTarget(): Target {
+    const tokens = this.#tokens
+    if (tokens.skip('operator', '(')) {
+      const target = this.#target()
+      tokens.expect('operator', ')')
+      return target
+    }
+    const name = tokens.name()
+    if (['true', 'false', 'none', 'True', 'False', 'None'].includes(name))
+      throw tokens.wrong(`can't assign to '${name}'`)
+    return tokens.skip('operator', '.')
+      ? { type: 'member', of: name, name: tokens.name() }
+      : { type: 'name', name }
+  }
+
+  #with(line: number): Statement {
+    const tokens = this.#tokens
+    const values: [Target, Expression][] = []
+    while (!tokens.isNext('block end')) {
+      if (values.length > 0) tokens.expect('operator', ',')
+      const target = this.#oneTarget()
+      tokens.expect('operator', '=')
+      values.push([target, readExpression(tokens)])
+    }
+    return { type: 'with', values, body: this.#bodyOf('with'), line }
+  }
+
+  #parameters(): Parameter[] {
+    const tokens = this.#tokens
+    const parameters: Parameter[] = []
+    tokens.expect('operator', '(')
+    while (!tokens.skip('operator', ')')) {
+      if (parameters.length > 0) tokens.expect('operator', ',')
+      const name = tokens.name()
+      if (tokens.skip('operator', '=')) parameters.push({ name, fallback: readExpression(tokens) })
+      else if (parameters.at(-1)?.fallback)
+        throw tokens.wrong('non-default argument follows default argument')
+      else parameters.push({ name })
+    }
+    return parameters
+  }
+
+  #call(line: number): Statement {
+    const tokens = this.#tokens
+    const parameters = tokens.isOperator('(') ? this.#parameters() : []
+    const call = readExpression(tokens)
+    if (call.type !== 'call') throw tokens.wrong('expected call', line)
+    return { type: 'call block', call, parameters, body: this.#bodyOf('call'), line }
+  }
+
+  #block(line: number): Statement {
+    const tokens = this.#tokens
+    const name = tokens.name()
+    while (tokens.isName('scoped', 'required')) tokens.next()
+    if (this.blocks.has(name)) throw tokens.wrong(`block '${name}' defined twice`, line)
+    this.blocks.set(name, [])
+    const body = this.#bodyOf('block')
+    if (tokens.isNext('name', name)) tokens.next()
+    this.blocks.set(name, body)
+    return { type: 'block', name, body, line }
+  }
+
+  #include(line: number): Statement {
+    const template = readExpression(this.#tokens)
+    const isOptional = this.#tokens.isName('ignore')
+    if (isOptional) {
+      this.#tokens.next()
+      this.#tokens.expect('name', 'missing')
+    }
+    return { type: 'include', template, isOptional, withContext: this.#withContext(true), line }
+  }
+
+  #withContext(byDefault: boolean): boolean {
+    const tokens = this.#tokens
+    if (!tokens.isName('with', 'without')) return byDefault
+    const isWith = tokens.next().value === 'with'
+    tokens.expect('name', 'context')
+    return isWith
+  }
+
+  #import(line: number): Statement {
+    const template = readExpression(this.#tokens)
+    this.#tokens.expect('name', 'as')
+    const name = this.#tokens.name()
+    return { type: 'import', template, name, withContext: this.#withContext(false), line }
+  }
+
+  #from(line: number): Statement {
+    const tokens = this.#tokens
+    const template = readExpression(tokens)
+    tokens.expect('name', 'import')
+    const names: [string, string][] = []
+    while (!tokens.isNext('block end') && !this.#isContext()) {
+      if (names.length > 0) tokens.expect('operator', ',')
+      if (tokens.isNext('block end') || this.#isContext()) break
+      const name = tokens.name()
+      if (name.startsWith('_'))
+        throw tokens.wrong('names starting with an underline can not be imported', line)
+      names.push([name, tokens.skip('name', 'as') ? tokens.name() : name])
+    }
+    if (names.length === 0) throw tokens.unexpected('name')
+    return { type: 'from', template, names, withContext: this.#withContext(false), line }
+  }
+
+  #isContext = (): boolean => this.#tokens.isName('with', 'without')
+}

@@ -1,0 +1,362 @@
+/** Renders templates: runs their statements, and collects the text. */
+import type { Environment } from './environment.ts'
+import { TemplateError, UndefinedError } from './errors.ts'
+import { Evaluator } from './evaluate.ts'
+import { Loop } from './loop.ts'
+import { Macro } from './macro.ts'
+import type { Format, Statement, Target, Template } from './nodes.ts'
+import { parse } from './parse.ts'
+import { Scope } from './scope.ts'
+import { Callable, elements, hostObject, isHostObject, text, typeOf, Undefined } from './values.ts'
+
+type Of<T extends Statement['type']> = Extract<Statement, { readonly type: T }>
+
+/** How deep macros, includes and recursive loops may be inside each other. */
+const MAX_DEPTH = 100
+
+/** Render a text as a template. @throws TemplateError */
+export async function render(
+  source: string,
+  variables: ReadonlyMap<string, unknown>,
+  environment: Environment,
+  name?: string,
+): Promise<string> {
+  const renderer = new Renderer(environment)
+  const scope = new Scope(environment.globals)
+  for (const [key, value] of variables) scope.set(key, value)
+  return renderer.template(parse(source, environment.whiteSpace, name), scope)
+}
+
+/** What one template writes. `parent` is the one it extends. */
+interface Output {
+  readonly template: Template
+  /** Blocks by name, the outermost override first. */
+  readonly blocks: Map<string, (readonly Statement[])[]>
+  readonly scope: Scope
+  readonly parts: string[]
+  parent?: Template
+}
+
+type Interrupt = 'break' | 'continue' | undefined
+
+class Renderer {
+  readonly #environment: Environment
+  readonly #evaluator: Evaluator
+  readonly #loaded = new Map<string, Template>()
+  #depth = 0
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+    this.#evaluator = new Evaluator(environment)
+  }
+
+  async template(template: Template, scope: Scope, blocks: Output['blocks'] = new Map()): Promise<string> {
+    for (const [name, body] of template.blocks) blocks.set(name, [...(blocks.get(name) ?? []), body])
+    const output: Output = { template, blocks, scope, parts: [] }
+    scope.set('self', this.#self(output))
+    await this.#deeper(() => this.#run(template.body, scope, output))
+    scope.own.delete('self')
+    return output.parent ? this.template(output.parent, scope, blocks) : output.parts.join('')
+  }
+
+  /** `self.name()` gives a block. */
+  #self(output: Output): unknown {
+    return hostObject({
+      typeName: 'TemplateReference',
+      member: (name) =>
+        output.blocks.has(name)
+          ? new Callable(name, () => this.#block(name, 0, output.scope, output))
+          : undefined,
+    })
+  }
+
+  async #deeper<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#depth >= MAX_DEPTH) throw new TemplateError('maximum recursion depth exceeded')
+    this.#depth++
+    try {
+      return await run()
+    } finally {
+      this.#depth--
+    }
+  }
+
+  async #run(body: readonly Statement[], scope: Scope, output: Output): Promise<Interrupt> {
+    for (const statement of body) {
+      try {
+        const interrupt = await this.#statement(statement, scope, output)
+        if (interrupt) return interrupt
+      } catch (error) {
+        throw located(error, statement.line, output.template.name)
+      }
+    }
+    return undefined
+  }
+
+  /** Run a body by itself, and return its text. */
+  async #textOf(body: readonly Statement[], scope: Scope, output: Output): Promise<string> {
+    const parts: string[] = []
+    const { parent: _, ...rest } = output
+    await this.#run(body, scope, { ...rest, parts })
+    return parts.join('')
+  }
+
+  async #statement(node: Statement, scope: Scope, output: Output): Promise<Interrupt> {
+    const evaluator = this.#evaluator
+    const write = (part: string) => {
+      if (!output.parent) output.parts.push(part)
+    }
+    switch (node.type) {
+      case 'data':
+        write(node.text)
+        return undefined
+      case 'print':
+        write(text(await evaluator.evaluate(node.value, scope)))
+        return undefined
+      case 'do':
+        await evaluator.evaluate(node.value, scope)
+        return undefined
+      case 'break':
+      case 'continue':
+        return node.type
+      case 'if':
+        return this.#if(node, scope, output)
+      case 'for':
+        await this.#for(node, await evaluator.evaluate(node.over, scope), { scope, output, depth: 0 })
+        return undefined
+      case 'set':
+        this.#assign(node.target, await evaluator.evaluate(node.value, scope), scope)
+        return undefined
+      case 'set block': {
+        const shown = await this.#textOf(node.body, scope.inner(), output)
+        this.#assign(
+          node.target,
+          node.filters ? await evaluator.evaluate(node.filters, scope, shown) : shown,
+          scope,
+        )
+        return undefined
+      }
+      case 'with':
+        return this.#with(node, scope, output)
+      case 'scope':
+        return this.#run(node.body, scope.inner(), output)
+      case 'filter block': {
+        const shown = await this.#textOf(node.body, scope.inner(), output)
+        write(text(await evaluator.evaluate(node.filters, scope, shown)))
+        return undefined
+      }
+      case 'macro':
+        scope.set(node.name, this.#macro(node, scope, output))
+        return undefined
+      case 'call block':
+        write(text(await this.#callBlock(node, scope, output)))
+        return undefined
+      case 'block':
+        if (!output.parent) write(await this.#block(node.name, 0, scope, output))
+        return undefined
+      case 'extends':
+        output.parent = await this.#load(await evaluator.evaluate(node.template, scope), output.template.name)
+        return undefined
+      case 'include':
+        write(await this.#include(node, scope, output))
+        return undefined
+      case 'import':
+        scope.set(node.name, await this.#module(node, scope, output))
+        return undefined
+      case 'from':
+        return this.#from(node, scope, output)
+      case 'load': {
+        const shown = await this.#textOf(node.body, scope.inner(), output)
+        scope.set(node.name, await this.#parse(shown, node.format))
+        return undefined
+      }
+      case 'import data': {
+        const template = await this.#load(
+          await evaluator.evaluate(node.template, scope),
+          output.template.name,
+        )
+        const shown = await this.template(template, new Scope(this.#environment.globals))
+        scope.set(node.name, await this.#parse(shown, node.format))
+        return undefined
+      }
+    }
+  }
+
+  async #if({ branches, otherwise }: Of<'if'>, scope: Scope, output: Output): Promise<Interrupt> {
+    for (const { test, body } of branches)
+      if (await this.#evaluator.isTrue(test, scope)) return this.#run(body, scope, output)
+    return this.#run(otherwise, scope, output)
+  }
+
+  async #for(
+    node: Of<'for'>,
+    over: unknown,
+    { scope, output, depth }: { scope: Scope; output: Output; depth: number },
+  ): Promise<void> {
+    const items = await this.#chosen(node, elements(over), scope)
+    const again = async (inner: unknown) => {
+      const part: Output = { ...output, parts: [] }
+      await this.#deeper(() => this.#for(node, inner, { scope, output: part, depth: depth + 1 }))
+      return part.parts.join('')
+    }
+    const loop = new Loop(items, depth, node.isRecursive ? again : undefined)
+    for (const element of items) {
+      this.#environment.signal.throwIfAborted()
+      const inner = scope.inner()
+      this.#assign(node.target, element, inner)
+      inner.set('loop', loop.object)
+      if ((await this.#run(node.body, inner, output)) === 'break') break
+      loop.next()
+    }
+    if (items.length === 0) await this.#run(node.otherwise, scope.inner(), output)
+  }
+
+  /** The elements for which the condition of a loop holds. */
+  async #chosen({ target, condition }: Of<'for'>, all: readonly unknown[], scope: Scope) {
+    if (!condition) return [...all]
+    const chosen: unknown[] = []
+    for (const element of all) {
+      const inner = scope.inner()
+      this.#assign(target, element, inner)
+      if (await this.#evaluator.isTrue(condition, inner)) chosen.push(element)
+    }
+    return chosen
+  }
+
+  #assign(target: Target, value: unknown, scope: Scope): void {
+    if (target.type === 'name') scope.set(target.name, value)
+    else if (target.type === 'member') {
+      const object = scope.get(target.of)
+      if (!isHostObject(object) || !object.assign)
+        throw new TemplateError('cannot assign attribute on non-namespace object')
+      object.assign(target.name, value)
+    } else {
+      const items = elements(value)
+      const { length } = target.items
+      if (items.length !== length)
+        throw new TemplateError(
+          items.length > length
+            ? `too many values to unpack (expected ${length})`
+            : `not enough values to unpack (expected ${length}, got ${items.length})`,
+        )
+      for (const [at, each] of target.items.entries()) this.#assign(each, items[at], scope)
+    }
+  }
+
+  async #with({ values, body }: Of<'with'>, scope: Scope, output: Output): Promise<Interrupt> {
+    const inner = scope.inner()
+    for (const [target, value] of values)
+      this.#assign(target, await this.#evaluator.evaluate(value, scope), inner)
+    return this.#run(body, inner, output)
+  }
+
+  #macro(
+    { name, parameters, body }: Pick<Of<'macro'>, 'name' | 'parameters' | 'body'>,
+    scope: Scope,
+    output: Output,
+  ): Callable {
+    return new Macro({ name, parameters, body }, scope, this.#evaluator, (inner) =>
+      this.#deeper(() => this.#textOf(body, inner, output)),
+    ).callable
+  }
+
+  async #callBlock(node: Of<'call block'>, scope: Scope, output: Output): Promise<unknown> {
+    const caller = this.#macro({ ...node, name: 'caller' }, scope, output)
+    if (node.call.type !== 'call') throw new TemplateError('expected call')
+    const called = await this.#evaluator.evaluate(node.call.of, scope)
+    const { args, kwargs } = await this.#evaluator.given(node.call.given, scope)
+    return this.#evaluator.call(called, { args, kwargs: new Map([...kwargs, ['caller', caller]]) })
+  }
+
+  /** The text of a block. `level` counts how often `super()` was called. */
+  async #block(name: string, level: number, scope: Scope, output: Output): Promise<string> {
+    const body = output.blocks.get(name)?.[level]
+    if (!body) throw new UndefinedError(`there is no parent block called '${name}'.`)
+    const inner = scope.inner()
+    inner.set('super', new Callable('super', () => this.#block(name, level + 1, scope, output)))
+    return this.#deeper(() => this.#textOf(body, inner, output))
+  }
+
+  async #include(node: Of<'include'>, scope: Scope, output: Output): Promise<string> {
+    const wanted = await this.#evaluator.evaluate(node.template, scope)
+    const names = Array.isArray(wanted) ? wanted : [wanted]
+    for (const name of names) {
+      const template = await this.#find(name, output.template.name)
+      if (!template) continue
+      return this.template(template, node.withContext ? scope.inner() : new Scope(this.#environment.globals))
+    }
+    if (node.isOptional) return ''
+    throw notFound(names.map(text).join(', '))
+  }
+
+  /** An imported template: its text, its macros, and the names that it sets. */
+  async #exports(
+    node: Of<'import'> | Of<'from'>,
+    scope: Scope,
+    output: Output,
+  ): Promise<{ own: Map<string, unknown>; shown: string; name: string }> {
+    const wanted = await this.#evaluator.evaluate(node.template, scope)
+    const template = await this.#load(wanted, output.template.name)
+    const inner = node.withContext ? scope.inner() : new Scope(this.#environment.globals)
+    const shown = await this.template(template, inner)
+    return { own: inner.own, shown, name: text(wanted) }
+  }
+
+  async #module(node: Of<'import'>, scope: Scope, output: Output): Promise<unknown> {
+    const { own, shown } = await this.#exports(node, scope, output)
+    return hostObject({
+      typeName: 'TemplateModule',
+      member: (key) => (key.startsWith('_') ? undefined : own.get(key)),
+      text: () => shown,
+    })
+  }
+
+  async #from(node: Of<'from'>, scope: Scope, output: Output): Promise<undefined> {
+    const { own, name } = await this.#exports(node, scope, output)
+    for (const [wanted, as] of node.names) {
+      const missing = new Undefined(`the template '${name}' does not export the requested name '${wanted}'`)
+      scope.set(as, own.has(wanted) ? own.get(wanted) : missing)
+    }
+  }
+
+  async #load(name: unknown, from: string | undefined): Promise<Template> {
+    const template = await this.#find(name, from)
+    if (template) return template
+    throw notFound(text(name))
+  }
+
+  async #find(name: unknown, from: string | undefined): Promise<Template | undefined> {
+    if (typeof name !== 'string')
+      throw new TemplateError(`a template is named by a text, not '${typeOf(name)}'`)
+    const key = JSON.stringify([name, name.startsWith('.') ? from : ''])
+    const loaded = this.#loaded.get(key)
+    if (loaded) return loaded
+    const source = await this.#environment.load(name, from)
+    if (source === undefined) return undefined
+    try {
+      const template = parse(source, this.#environment.whiteSpace, name)
+      this.#loaded.set(key, template)
+      return template
+    } catch (error) {
+      throw located(error, undefined, name)
+    }
+  }
+
+  async #parse(shown: string, format: Format): Promise<unknown> {
+    try {
+      return await this.#environment.parse(shown, format)
+    } catch (cause) {
+      throw new TemplateError(`the text is no valid ${format}: ${(cause as Error).message}`, { cause })
+    }
+  }
+}
+
+const notFound = (name: string): TemplateError => new TemplateError(`the template '${name}' is not there`)
+
+/** Add where an error occurred, unless that is known. */
+function located(error: unknown, line: number | undefined, template: string | undefined): unknown {
+  if (!(error instanceof TemplateError)) return error
+  if (error.line === undefined) error.line = line
+  else if (error.template !== undefined) return error
+  error.template ??= template
+  return error
+}

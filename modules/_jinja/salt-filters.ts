@@ -1,0 +1,267 @@
+/** The filters that Salt adds for texts, hashes and regular expressions. */
+import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { posix } from 'node:path'
+import { parseAddress, pythonSearch, strftime } from '#internal'
+import { serializerOf } from '../_slsutil/serializers.ts'
+import { pythonRepr } from '../_values/python.ts'
+import { traverse } from '../_values/traverse.ts'
+import { Tuple } from '../_values/tuple.ts'
+import { bind, REQUIRED } from './arguments.ts'
+import type { Environment, Filter } from './environment.ts'
+import { TemplateError } from './errors.ts'
+import { strictText } from './filter-values.ts'
+import { methodOf } from './methods.ts'
+import type { Format } from './nodes.ts'
+import { capitalized } from './text-methods.ts'
+import { entries, float, integer, isFloat, isMap, isNumber, isTrue, lengthOf, plain, text } from './values.ts'
+
+const onText =
+  (change: (shown: string) => unknown): Filter =>
+  (value, given) => {
+    bind('filter', {}, given)
+    return change(strictText(value))
+  }
+
+const bytesOf = (value: unknown): Uint8Array =>
+  value instanceof Uint8Array ? value : Buffer.from(text(value))
+const hash =
+  (name: string): Filter =>
+  (value) =>
+    createHash(name).update(bytesOf(value)).digest('hex')
+
+const serialized =
+  (name: string, options: (given: Parameters<Filter>[1]) => Record<string, unknown>): Filter =>
+  (value, given) =>
+    String(serializerOf(name).serialize(plain(value), options(given)))
+      .trim()
+      .replace(/\n\.\.\.$/, '')
+
+const loaded =
+  (format: Format): Filter =>
+  async (value, _given, environment: Environment) => {
+    try {
+      return await environment.parse(strictText(value), format)
+    } catch (cause) {
+      throw new TemplateError(`the text is no valid ${format}: ${(cause as Error).message}`, { cause })
+    }
+  }
+
+const yaml = serialized('yaml', (given) => {
+  const { flow_style } = bind('yaml', { flow_style: true }, given)
+  return { default_flow_style: isTrue(flow_style), allow_unicode: true }
+})
+
+export const saltFilters: Readonly<Record<string, Filter>> = {
+  yaml,
+  json: serialized('json', (given) => {
+    const { sort_keys, indent } = bind('json', { sort_keys: true, indent: null }, given)
+    return { sort_keys: isTrue(sort_keys), indent, ensure_ascii: true }
+  }),
+  tojson(value, given) {
+    const { indent, sort_keys } = bind('tojson', { indent: null, sort_keys: false }, given)
+    const options = { indent, sort_keys: isTrue(sort_keys), ensure_ascii: true }
+    return String(serializerOf('json').serialize(plain(value), options)).replaceAll(
+      /[<>&']/g,
+      (each) => `\\u00${each.charCodeAt(0).toString(16)}`,
+    )
+  },
+  python: (value) => pythonRepr(sorted(value)),
+  dict_to_sls_yaml_params(value, given) {
+    const { flow_style } = bind('dict_to_sls_yaml_params', { flow_style: false }, given)
+    if (!isMap(value)) throw new TemplateError('dict_to_sls_yaml_params takes a map')
+    const list = entries(value).map(([key, inner]) => new Map([[key, inner]]))
+    return serializerOf('yaml').serialize(plain(list), {
+      default_flow_style: isTrue(flow_style),
+      allow_unicode: true,
+    })
+  },
+  load_yaml: loaded('yaml'),
+  load_json: loaded('json'),
+  load_text: loaded('text'),
+  json_decode_dict: (value) => value,
+  json_decode_list: (value) => value,
+  json_encode_dict: (value) => value,
+  json_encode_list: (value) => value,
+  yaml_dquote: onText((shown) => JSON.stringify(shown)),
+  yaml_squote: onText((shown) => `'${shown.replaceAll("'", "''")}'`),
+  yaml_encode(value) {
+    if (typeof value === 'string') return JSON.stringify(value)
+    if (Array.isArray(value) || isMap(value))
+      throw new TemplateError('yaml_encode() only works with YAML scalar data')
+    return String(serializerOf('yaml').serialize(value, {}))
+      .trim()
+      .replace(/\n\.\.\.$/, '')
+  },
+  quote: onText((shown) => (/^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", `'"'"'`)}'`)),
+  regex_escape: onText((shown) => shown.replaceAll(/[\s\\^$.*+?()[\]{}|\-&~#]/g, '\\$&')),
+  regex_search: (value, given) => groups(value, given, false),
+  regex_match: (value, given) => groups(value, given, true),
+  regex_replace(value, given) {
+    const { rgx, val, ignorecase, multiline } = bind(
+      'regex_replace',
+      { rgx: REQUIRED, val: REQUIRED, ignorecase: false, multiline: false },
+      given,
+    )
+    const pattern = pythonSearch(strictText(rgx), flags(ignorecase, multiline))
+    return pattern.replace(strictText(value), strictText(val)).text
+  },
+  uuid: (value) => uuid5(text(value)),
+  to_bool,
+  to_num: toNumber,
+  str_to_num: toNumber,
+  is_hex: (value) => typeof value === 'string' && /^\s*[-+]?(?:0x)?[\da-f]+\s*$/i.test(value),
+  contains_whitespace: onText((shown) => /\s/.test(shown)),
+  human_to_bytes(value, given) {
+    const { default_unit, handle_metric } = bind(
+      'human_to_bytes',
+      { default_unit: 'B', handle_metric: false },
+      given,
+    )
+    return bytesOfHuman(text(value), text(default_unit), isTrue(handle_metric))
+  },
+  to_snake_case: onText(snakeCase),
+  to_camelcase(value, given) {
+    const { uppercamel } = bind('to_camelcase', { uppercamel: false }, given)
+    const [first = '', ...rest] = strictText(value).split('_')
+    return [isTrue(uppercamel) ? capitalized(first) : first, ...rest.map(capitalized)].join('')
+  },
+  to_bytes: (value) => Buffer.from(bytesOf(value)),
+  strftime: formatDate,
+  date_format: formatDate,
+  base64_encode: (value) => Buffer.from(bytesOf(value)).toString('base64'),
+  base64_decode: onText((shown) => Buffer.from(shown, 'base64').toString()),
+  md5: hash('md5'),
+  sha1: hash('sha1'),
+  sha256: hash('sha256'),
+  sha512: hash('sha512'),
+  hmac(value, given) {
+    const { shared_secret, challenge_hmac } = bind(
+      'hmac',
+      { shared_secret: REQUIRED, challenge_hmac: REQUIRED },
+      given,
+    )
+    const made = createHmac('sha256', bytesOf(shared_secret)).update(bytesOf(value)).digest('base64')
+    return made === text(challenge_hmac)
+  },
+  hmac_compute(value, given) {
+    const { shared_secret } = bind('hmac_compute', { shared_secret: REQUIRED }, given)
+    return createHmac('sha256', bytesOf(shared_secret)).update(bytesOf(value)).digest('hex')
+  },
+  random_str: (value) => {
+    const size = integer(value)
+    return randomBytes(size).toString('base64').slice(0, size)
+  },
+  random_hash: (_value, given) => {
+    const { hash_type } = bind('random_hash', { hash_type: 'sha512' }, given)
+    return createHash(text(hash_type)).update(randomBytes(64)).digest('hex')
+  },
+  path_join: (value, { args }) => posix.join(text(value), ...args.map(text)),
+  is_ip: (value) => addressOf(value) !== undefined,
+  is_ipv4: (value) => addressOf(value) === 4,
+  is_ipv6: (value) => addressOf(value) === 6,
+  ipwrap: (value) => (Array.isArray(value) ? value.map((each) => wrapped(each)) : wrapped(value)),
+  skip: () => '',
+  method_call(value, { args, kwargs }) {
+    const [name, ...rest] = args
+    return methodOf(value, text(name))?.invoke({ args: rest, kwargs }) ?? null
+  },
+  traverse(value, given) {
+    const {
+      key,
+      default: fallback,
+      delimiter,
+    } = bind('traverse', { key: REQUIRED, default: null, delimiter: ':' }, given)
+    return traverse(value, text(key), fallback, text(delimiter))
+  },
+}
+
+/** Sort the keys of maps, as Python's `pprint` does. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value instanceof Tuple ? Tuple.from(value.map(sorted)) : value.map(sorted)
+  if (!isMap(value)) return value
+  const pairs = entries(value).map(([key, inner]) => [key, sorted(inner)] as const)
+  return new Map(pairs.sort(([a], [b]) => (text(a) < text(b) ? -1 : 1)))
+}
+
+const flags = (ignorecase: unknown, multiline: unknown): string =>
+  `${isTrue(ignorecase) ? 'i' : ''}${isTrue(multiline) ? 'm' : ''}`
+
+function groups(value: unknown, given: Parameters<Filter>[1], atStart: boolean): unknown {
+  const { rgx, ignorecase, multiline } = bind(
+    'regex_search',
+    { rgx: REQUIRED, ignorecase: false, multiline: false },
+    given,
+  )
+  const found = pythonSearch(strictText(rgx), flags(ignorecase, multiline)).groups(strictText(value), {
+    atStart,
+  })
+  return found ? Tuple.from(found) : null
+}
+
+/** The name space of Salt's `uuid` filter. */
+const NAMESPACE = Buffer.from('91633ebf1c865e33935a28061f4b480e', 'hex')
+
+/** A UUID of version 5 (RFC 9562, 5.5). */
+function uuid5(name: string): string {
+  const digest = createHash('sha1').update(NAMESPACE).update(name).digest().subarray(0, 16)
+  digest[6] = ((digest[6] as number) & 0x0f) | 0x50
+  digest[8] = ((digest[8] as number) & 0x3f) | 0x80
+  return digest.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+function to_bool(value: unknown): boolean {
+  if (value === null) return false
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'string') return ['yes', '1', 'true'].includes(value.toLowerCase())
+  if (isNumber(value)) return !isFloat(value) && Number(value) > 0
+  return (Array.isArray(value) || isMap(value)) && lengthOf(value) > 0
+}
+
+function toNumber(value: unknown): unknown {
+  const shown = text(value).trim()
+  if (/^[-+]?\d+$/.test(shown)) return Number(shown)
+  return /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(shown) ? float(Number(shown)) : value
+}
+
+const UNITS = 'BKMGTPEZY'
+
+function bytesOfHuman(shown: string, unit: string, isMetric: boolean): number {
+  const [, digits = '', given = ''] = /^([\d.]*)\s*(.*)$/.exec(shown.trim()) ?? []
+  const value = Number(digits)
+  if (digits === '' || !Number.isFinite(value)) return 0
+  const name = (given || unit).toUpperCase()
+  const [, letter = '', rest = ''] = /^([A-Z])(.*)$/.exec(name) ?? []
+  const power = UNITS.indexOf(letter)
+  if (power < 0 || !['', 'B', 'IB'].includes(rest)) return 0
+  return Math.trunc(value * (isMetric && rest === 'B' ? 1000 : 1024) ** power)
+}
+
+function snakeCase(shown: string): string {
+  const isUpper = (each = '') => each !== each.toLowerCase()
+  const isLower = (each = '') => each !== each.toUpperCase()
+  return [...shown]
+    .map((each, at) => {
+      const begins = isUpper(each) && at > 0 && (isLower(shown[at - 1]) || isLower(shown[at + 1]))
+      return (begins ? '_' : '') + each.toLowerCase()
+    })
+    .join('')
+}
+
+/** Dates are seconds, or text as JavaScript reads it. */
+function formatDate(...[value, given]: Parameters<Filter>): string {
+  const { format } = bind('strftime', { format: '%Y-%m-%d' }, given)
+  const isSeconds = isNumber(value) || /^\d+(?:\.\d+)?$/.test(text(value))
+  const date = isSeconds
+    ? new Date(Number(value) * 1000)
+    : new Date(text(value).replace(/^(\d{4}-\d\d-\d\d)$/, '$1T00:00'))
+  if (Number.isNaN(date.getTime())) throw new TemplateError(`Unable to parse the date '${text(value)}'`)
+  return strftime(text(format), date)
+}
+
+function addressOf(value: unknown): 4 | 6 | undefined {
+  const address = typeof value === 'string' ? parseAddress(value) : undefined
+  if (!address) return undefined
+  return text(value).includes(':') ? 6 : 4
+}
+
+const wrapped = (value: unknown): unknown => (addressOf(value) === 6 ? `[${text(value)}]` : value)

@@ -1,0 +1,182 @@
+/** The filters that Salt adds for lists and maps, and those of Python's `itertools`. */
+import { bind, REQUIRED } from './arguments.ts'
+import { binary } from './arithmetic.ts'
+import type { Filter } from './environment.ts'
+import { TemplateError } from './errors.ts'
+import { caseless, sortedBy, tuple, uniqueBy } from './filter-values.ts'
+import {
+  compare,
+  elements,
+  entries,
+  float,
+  getKey,
+  hasKey,
+  integer,
+  isEqual,
+  isMap,
+  isTrue,
+  text,
+  typeOf,
+} from './values.ts'
+
+const identity = (value: unknown): unknown => value
+const distinct = (values: readonly unknown[]): unknown[] => uniqueBy(values, identity)
+const has = (values: readonly unknown[], wanted: unknown): boolean =>
+  values.some((value) => isEqual(value, wanted))
+
+const ofTwo =
+  (combine: (first: readonly unknown[], second: readonly unknown[]) => unknown): Filter =>
+  (value, given) => {
+    const { lst2 } = bind('filter', { lst2: REQUIRED }, given)
+    return combine(elements(value), elements(lst2))
+  }
+
+const extreme =
+  (isBetter: (order: number) => boolean): Filter =>
+  (value) => {
+    const all = elements(value)
+    if (all.length === 0) throw new TemplateError('the list is empty')
+    return all.reduce((best, each) => (isBetter(compare(each, best)) ? each : best))
+  }
+
+export const setFilters: Readonly<Record<string, Filter>> = {
+  unique: (value) => distinct(elements(value)),
+  min: extreme((order) => order < 0),
+  max: extreme((order) => order > 0),
+  avg(value) {
+    if (!Array.isArray(value)) return float(Number(value))
+    if (value.length === 0) throw new TemplateError('division by zero')
+    return float(Number(value.reduce((all, each) => binary('+', all, each), 0)) / value.length)
+  },
+  union: ofTwo((first, second) => distinct([...first, ...second])),
+  intersect: ofTwo((first, second) => distinct(first.filter((each) => has(second, each)))),
+  difference: ofTwo((first, second) => distinct(first.filter((each) => !has(second, each)))),
+  symmetric_difference: ofTwo((first, second) =>
+    distinct([...first, ...second].filter((each) => has(first, each) !== has(second, each))),
+  ),
+  sequence: (value) => (Array.isArray(value) || isMap(value) ? value : [value]),
+  is_list: (value) => Array.isArray(value),
+  is_iter: (value) => Array.isArray(value) || isMap(value),
+  is_empty: (value) => !isTrue(value),
+  sorted_ignorecase: (value) => sortedBy(elements(value), caseless, false),
+  substring_in_list: (value, given) =>
+    elements(bind('substring_in_list', { lst: REQUIRED }, given).lst).some((each) =>
+      text(each).includes(text(value)),
+    ),
+  exactly_one_true: (value) => elements(value).filter(isTrue).length === 1,
+  exactly_n_true: (value, given) =>
+    elements(value).filter(isTrue).length === integer(bind('exactly_n_true', { amount: 1 }, given).amount),
+  flatten(value, given) {
+    const { levels, preserve_nulls } = bind('flatten', { levels: null, preserve_nulls: false }, given)
+    return flattened(
+      value,
+      levels === null ? Number.POSITIVE_INFINITY : integer(levels),
+      isTrue(preserve_nulls),
+    )
+  },
+  compare_lists: (value, given) => {
+    const fresh = elements(bind('compare_lists', { new: REQUIRED }, given).new)
+    const old = elements(value)
+    const [added, removed] = [
+      fresh.filter((each) => !has(old, each)),
+      old.filter((each) => !has(fresh, each)),
+    ]
+    return { ...(added.length > 0 && { new: added }), ...(removed.length > 0 && { old: removed }) }
+  },
+  compare_dicts: (value, given) => changes(value, bind('compare_dicts', { new: REQUIRED }, given).new),
+  random_sample(value, given) {
+    const { size } = bind('random_sample', { size: REQUIRED, seed: null }, given)
+    return shuffled(elements(value)).slice(0, integer(size))
+  },
+  random_shuffle: (value) => shuffled(elements(value)),
+  zip: (value, { args }) => zipped([value, ...args], (lengths) => Math.min(...lengths)),
+  zip_longest: (value, { args, kwargs }) =>
+    zipped([value, ...args], (lengths) => Math.max(...lengths), kwargs.get('fillvalue') ?? null),
+  product: (value, { args }) => bounded(products([value, ...args].map(elements))).map(tuple),
+  combinations: (value, given) => bounded(combinations(elements(value), sizeOf(given))).map(tuple),
+  permutations: (value, given) =>
+    bounded(permutations(elements(value), sizeOf(given, elements(value).length))).map(tuple),
+  compress: (value, given) => {
+    const chosen = elements(bind('compress', { selectors: REQUIRED }, given).selectors)
+    return elements(value).filter((_, at) => at < chosen.length && isTrue(chosen[at]))
+  },
+}
+
+function flattened(value: unknown, levels: number, keepsNulls: boolean): unknown[] {
+  return elements(value).flatMap((each) => {
+    if (each === null) return keepsNulls ? [each] : []
+    return Array.isArray(each) && levels >= 1 ? flattened(each, levels - 1, keepsNulls) : [each]
+  })
+}
+
+function changes(old: unknown, fresh: unknown): Map<unknown, unknown> {
+  if (!isMap(old) || !isMap(fresh))
+    throw new TemplateError(`compare_dicts takes maps, not '${typeOf(isMap(old) ? fresh : old)}'`)
+  const keys = new Set([...entries(fresh), ...entries(old)].map(([key]) => key))
+  const changed = new Map<unknown, unknown>()
+  for (const key of keys) {
+    const [before, after] = [
+      hasKey(old, key) ? getKey(old, key) : '',
+      hasKey(fresh, key) ? getKey(fresh, key) : '',
+    ]
+    if (!hasKey(old, key) || !hasKey(fresh, key) || !isEqual(before, after))
+      changed.set(
+        key,
+        new Map([
+          ['old', before],
+          ['new', after],
+        ]),
+      )
+  }
+  return changed
+}
+
+const shuffled = (values: readonly unknown[]): unknown[] =>
+  values
+    .map((value) => [Math.random(), value] as const)
+    .sort(([a], [b]) => a - b)
+    .map(([, value]) => value)
+
+function zipped(
+  lists: readonly unknown[],
+  length: (lengths: number[]) => number,
+  filler: unknown = null,
+): unknown[] {
+  const all = lists.map(elements)
+  const rows = length(all.map((each) => each.length))
+  return Array.from({ length: rows }, (_, at) =>
+    tuple(all.map((each) => (at < each.length ? each[at] : filler))),
+  )
+}
+
+/** More results are refused. */
+const MAX_RESULTS = 100_000
+
+function bounded(results: Iterable<unknown[]>): unknown[][] {
+  const all: unknown[][] = []
+  for (const each of results) {
+    if (all.length >= MAX_RESULTS) throw new TemplateError(`more than ${MAX_RESULTS} results are refused`)
+    all.push(each)
+  }
+  return all
+}
+
+const sizeOf = (given: Parameters<Filter>[1], fallback: unknown = REQUIRED): number =>
+  integer(bind('filter', { r: fallback }, given).r)
+
+function* products([first, ...rest]: readonly (readonly unknown[])[]): Generator<unknown[]> {
+  if (!first) return void (yield [])
+  for (const each of first) for (const others of products(rest)) yield [each, ...others]
+}
+
+function* combinations(values: readonly unknown[], size: number): Generator<unknown[]> {
+  if (size === 0) return void (yield [])
+  for (const [at, each] of values.entries())
+    for (const others of combinations(values.slice(at + 1), size - 1)) yield [each, ...others]
+}
+
+function* permutations(values: readonly unknown[], size: number): Generator<unknown[]> {
+  if (size === 0) return void (yield [])
+  for (const [at, each] of values.entries())
+    for (const others of permutations(values.toSpliced(at, 1), size - 1)) yield [each, ...others]
+}

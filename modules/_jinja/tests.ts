@@ -1,0 +1,99 @@
+/** The tests of Jinja, and those that Salt adds. */
+import { pythonSearch } from '#internal'
+import { Tuple } from '../_values/tuple.ts'
+import { bind, REQUIRED } from './arguments.ts'
+import type { Test } from './environment.ts'
+import { TemplateError } from './errors.ts'
+import { strictText } from './filter-values.ts'
+import {
+  Callable,
+  compare,
+  contains,
+  type Given,
+  integer,
+  isEqual,
+  isFloat,
+  isHostObject,
+  isIterable,
+  isMap,
+  isNumber,
+  isTrue,
+  text,
+  Undefined,
+} from './values.ts'
+
+const is =
+  (holds: (value: unknown) => boolean): Test =>
+  (value, given) => {
+    bind('test', {}, given)
+    return holds(value)
+  }
+
+const with_ =
+  (holds: (value: unknown, other: unknown) => boolean | Promise<boolean>): Test =>
+  (value, given) =>
+    holds(value, bind('test', { other: REQUIRED }, given).other)
+
+const equal = with_(isEqual)
+const notEqual = with_((value, other) => !isEqual(value, other))
+const less = with_((value, other) => compare(value, other) < 0)
+const greater = with_((value, other) => compare(value, other, '>') > 0)
+const atMost = with_((value, other) => compare(value, other, '<=') <= 0)
+const atLeast = with_((value, other) => compare(value, other, '>=') >= 0)
+
+export const tests: Readonly<Record<string, Test>> = {
+  defined: is((value) => !(value instanceof Undefined)),
+  undefined: is((value) => value instanceof Undefined),
+  none: is((value) => value === null),
+  boolean: is((value) => typeof value === 'boolean'),
+  true: is((value) => value === true),
+  false: is((value) => value === false),
+  integer: is((value) => isNumber(value) && typeof value !== 'boolean' && !isFloat(value)),
+  float: is(isFloat),
+  number: is((value) => isNumber(value)),
+  string: is((value) => typeof value === 'string'),
+  mapping: is(isMap),
+  sequence: is(isIterable),
+  iterable: is(isIterable),
+  list: is((value) => Array.isArray(value) && !(value instanceof Tuple)),
+  callable: is((value) => value instanceof Callable || (isHostObject(value) && value.invoke !== undefined)),
+  escaped: is(() => false),
+  lower: is((value) => /\p{L}/u.test(text(value)) && text(value) === text(value).toLowerCase()),
+  upper: is((value) => /\p{L}/u.test(text(value)) && text(value) === text(value).toUpperCase()),
+  odd: is((value) => Math.abs(integer(value) % 2) === 1),
+  even: is((value) => integer(value) % 2 === 0),
+  divisibleby: with_((value, other) => {
+    if (integer(other) === 0) throw new TemplateError('integer division or modulo by zero')
+    return integer(value) % integer(other) === 0
+  }),
+  sameas: with_((value, other) => value === other),
+  in: with_((value, other) => contains(other, value)),
+  eq: equal,
+  equalto: equal,
+  '==': equal,
+  ne: notEqual,
+  '!=': notEqual,
+  lt: less,
+  lessthan: less,
+  '<': less,
+  gt: greater,
+  greaterthan: greater,
+  '>': greater,
+  le: atMost,
+  '<=': atMost,
+  ge: atLeast,
+  '>=': atLeast,
+  filter: (value, _given, environment) => environment.filters.has(text(value)),
+  test: (value, _given, environment) => environment.tests.has(text(value)),
+  match: matches,
+}
+
+function matches(...[value, given]: Parameters<Test>): boolean {
+  const { rgx, ignorecase, multiline } = bind(
+    'match',
+    { rgx: REQUIRED, ignorecase: false, multiline: false },
+    given as Given,
+  )
+  const flags = `${isTrue(ignorecase) ? 'i' : ''}${isTrue(multiline) ? 'm' : ''}`
+  return pythonSearch(strictText(rgx), flags).begins(strictText(value))
+}

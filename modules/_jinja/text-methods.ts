@@ -1,0 +1,205 @@
+/** Methods of texts, as those of Python's `str`. */
+import { Tuple } from '../_values/tuple.ts'
+import { bind, REQUIRED } from './arguments.ts'
+import { TemplateError } from './errors.ts'
+import { formatBraces } from './format-braces.ts'
+import { elements, type Given, integer, isTrue, typeOf } from './values.ts'
+
+type Method = (text: string, given: Given) => unknown
+
+const plainMethod =
+  (change: (text: string) => unknown): Method =>
+  (text, given) => {
+    bind('method', {}, given)
+    return change(text)
+  }
+
+export const capitalized = (text: string): string => {
+  const [first = '', ...rest] = text
+  return first.toUpperCase() + rest.join('').toLowerCase()
+}
+
+/** Begin each run of letters with a capital letter. */
+const titled = (text: string): string => text.replaceAll(/\p{L}+/gu, capitalized)
+
+const swapped = (text: string): string =>
+  [...text].map((each) => (each === each.toUpperCase() ? each.toLowerCase() : each.toUpperCase())).join('')
+
+const isAll = (pattern: RegExp) => plainMethod((text) => text !== '' && pattern.test(text))
+
+export const textMethods: Readonly<Record<string, Method>> = {
+  upper: plainMethod((text) => text.toUpperCase()),
+  lower: plainMethod((text) => text.toLowerCase()),
+  casefold: plainMethod((text) => text.toLowerCase()),
+  capitalize: plainMethod(capitalized),
+  title: plainMethod(titled),
+  swapcase: plainMethod(swapped),
+  isdigit: isAll(/^\p{Nd}+$/u),
+  isdecimal: isAll(/^\p{Nd}+$/u),
+  isnumeric: isAll(/^\p{N}+$/u),
+  isalpha: isAll(/^\p{L}+$/u),
+  isalnum: isAll(/^[\p{L}\p{N}]+$/u),
+  isspace: isAll(/^\s+$/u),
+  isidentifier: isAll(/^[\p{L}_][\p{L}\p{N}_]*$/u),
+  isupper: plainMethod((text) => /\p{L}/u.test(text) && text === text.toUpperCase()),
+  islower: plainMethod((text) => /\p{L}/u.test(text) && text === text.toLowerCase()),
+  istitle: plainMethod((text) => /\p{L}/u.test(text) && text === titled(text)),
+  splitlines: (text, given) => linesOf(text, isTrue(bind('splitlines', { keepends: false }, given).keepends)),
+  strip: (text, given) => strip(text, given, true, true),
+  lstrip: (text, given) => strip(text, given, true, false),
+  rstrip: (text, given) => strip(text, given, false, true),
+  split: (text, given) => split(text, given, false),
+  rsplit: (text, given) => split(text, given, true),
+  partition: (text, given) => partition(text, string('partition', given), false),
+  rpartition: (text, given) => partition(text, string('rpartition', given), true),
+  replace(text, given) {
+    const { old, new: other, count } = bind('replace', { old: REQUIRED, new: REQUIRED, count: -1 }, given)
+    return replaced(text, checked(old), checked(other), integer(count))
+  },
+  startswith: (text, given) => hasEnd(text, given, 'startsWith'),
+  endswith: (text, given) => hasEnd(text, given, 'endsWith'),
+  removeprefix(text, given) {
+    const prefix = string('removeprefix', given)
+    return text.startsWith(prefix) ? text.slice(prefix.length) : text
+  },
+  removesuffix(text, given) {
+    const suffix = string('removesuffix', given)
+    return suffix !== '' && text.endsWith(suffix) ? text.slice(0, -suffix.length) : text
+  },
+  join: (text, given) =>
+    elements(bind('join', { iterable: REQUIRED }, given).iterable)
+      .map(checked)
+      .join(text),
+  format: formatBraces,
+  count: (text, given) => text.split(string('count', given)).length - 1,
+  find: (text, given) => text.indexOf(...searched('find', given)),
+  rfind: (text, given) => text.lastIndexOf(string('rfind', given)),
+  index: (text, given) => found(text.indexOf(...searched('index', given))),
+  rindex: (text, given) => found(text.lastIndexOf(string('rindex', given))),
+  zfill(text, given) {
+    const width = integer(bind('zfill', { width: REQUIRED }, given).width)
+    const [, sign = '', digits = ''] = /^([-+]?)([\s\S]*)$/.exec(text) ?? []
+    return sign + digits.padStart(width - sign.length, '0')
+  },
+  ljust: (text, given) => padded(text, given, (missing) => [0, missing]),
+  rjust: (text, given) => padded(text, given, (missing) => [missing, 0]),
+  center: (text, given) => padded(text, given, (missing, width) => centre(missing, width)),
+  expandtabs(text, given) {
+    const size = integer(bind('expandtabs', { tabsize: 8 }, given).tabsize)
+    return text.replaceAll(
+      /([^\t\n]*)\t/g,
+      (_, before: string) => before + ' '.repeat(size > 0 ? size - (before.length % size) : 0),
+    )
+  },
+  encode(text, given) {
+    bind('encode', { encoding: 'utf-8', errors: 'strict' }, given)
+    return Buffer.from(text)
+  },
+}
+
+/** The odd space is on the left if the width is odd. */
+function centre(missing: number, width: number): [number, number] {
+  const left = Math.floor(missing / 2) + (missing % 2 && width % 2 ? 1 : 0)
+  return [left, missing - left]
+}
+
+export const centred = (text: string, width: number): string => {
+  const [left, right] = centre(Math.max(width - [...text].length, 0), width)
+  return ' '.repeat(left) + text + ' '.repeat(right)
+}
+
+function checked(value: unknown): string {
+  if (typeof value === 'string') return value
+  throw new TemplateError(`expected str instance, ${typeOf(value)} found`)
+}
+
+const string = (name: string, given: Given): string => checked(bind(name, { text: REQUIRED }, given).text)
+
+function searched(name: string, given: Given): [string, number] {
+  const { text, start } = bind(name, { text: REQUIRED, start: 0 }, given)
+  return [checked(text), integer(start)]
+}
+
+function found(at: number): number {
+  if (at < 0) throw new TemplateError('substring not found')
+  return at
+}
+
+const lineBreak = /\r\n|[\r\n\v\f\u0085\u2028\u2029]/g
+
+export function linesOf(text: string, keepsEnds = false): string[] {
+  const lines: string[] = []
+  let at = 0
+  for (const { index, 0: end } of text.matchAll(lineBreak)) {
+    lines.push(text.slice(at, keepsEnds ? index + end.length : index))
+    at = index + end.length
+  }
+  return at < text.length ? [...lines, text.slice(at)] : lines
+}
+
+function strip(text: string, given: Given, atStart: boolean, atEnd: boolean): string {
+  const { chars } = bind('strip', { chars: null }, given)
+  const isRemoved =
+    chars === null ? (each: string) => /\s/.test(each) : (each: string) => checked(chars).includes(each)
+  const all = [...text]
+  let [from, to] = [0, all.length]
+  while (atStart && from < to && isRemoved(all[from] as string)) from++
+  while (atEnd && to > from && isRemoved(all[to - 1] as string)) to--
+  return all.slice(from, to).join('')
+}
+
+/** Without a separator at runs of white space. */
+function split(text: string, given: Given, fromRight: boolean): string[] {
+  const { sep, maxsplit } = bind('split', { sep: null, maxsplit: -1 }, given)
+  const max = integer(maxsplit)
+  const limit = max < 0 ? Number.POSITIVE_INFINITY : max
+  if (sep !== null && checked(sep) === '') throw new TemplateError('empty separator')
+  const pattern = sep === null ? /\s+/g : new RegExp(escaped(checked(sep)), 'g')
+  const whole = sep === null ? (fromRight ? text.trimEnd() : text.trimStart()) : text
+  const ends = [...whole.matchAll(pattern)].filter(
+    ({ index, 0: all }) => sep !== null || (index > 0 && index + all.length < whole.length),
+  )
+  const used = fromRight ? ends.slice(Math.max(ends.length - limit, 0)) : ends.slice(0, limit)
+  const parts: string[] = []
+  let at = 0
+  for (const { index, 0: between } of used) {
+    parts.push(whole.slice(at, index))
+    at = index + between.length
+  }
+  const last = whole.slice(at)
+  if (sep !== null) return [...parts, last]
+  const isWhole = used.length < ends.length
+  const rest = [...parts, isWhole ? last : last.trim()]
+  if (fromRight) rest[0] = used.length < ends.length ? (rest[0] as string) : (rest[0] as string).trim()
+  return rest.filter((part) => part !== '')
+}
+
+const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+
+function partition(text: string, separator: string, fromRight: boolean): Tuple {
+  const at = fromRight ? text.lastIndexOf(separator) : text.indexOf(separator)
+  if (at < 0) return fromRight ? Tuple.of('', '', text) : Tuple.of(text, '', '')
+  return Tuple.of(text.slice(0, at), separator, text.slice(at + separator.length))
+}
+
+export function replaced(text: string, old: string, other: string, count: number): string {
+  let left = count < 0 ? Number.POSITIVE_INFINITY : count
+  return text.replaceAll(old, (all) => (left-- > 0 ? other : all))
+}
+
+function hasEnd(text: string, given: Given, end: 'startsWith' | 'endsWith'): boolean {
+  const { text: wanted } = bind(end.toLowerCase(), { text: REQUIRED }, given)
+  const all = wanted instanceof Tuple ? wanted : [wanted]
+  return all.some((each) => text[end](checked(each)))
+}
+
+function padded(
+  text: string,
+  given: Given,
+  sides: (missing: number, width: number) => [number, number],
+): string {
+  const { width, fillchar } = bind('just', { width: REQUIRED, fillchar: ' ' }, given)
+  const columns = integer(width)
+  const [left, right] = sides(Math.max(columns - [...text].length, 0), columns)
+  return checked(fillchar).repeat(left) + text + checked(fillchar).repeat(right)
+}

@@ -1,0 +1,71 @@
+import { TemplateSyntaxError } from './errors.ts'
+import type { Token } from './tokens.ts'
+
+/** The tokens of a template, read one after the other. */
+export class TokenStream {
+  readonly #tokens: readonly Token[]
+  #at = 0
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens
+  }
+
+  get current(): Token {
+    return this.#tokens[this.#at] as Token
+  }
+
+  get line(): number {
+    return this.current.line
+  }
+
+  next(): Token {
+    const { current } = this
+    if (current.kind !== 'end') this.#at++
+    return current
+  }
+
+  isNext(kind: Token['kind'], value?: string): boolean {
+    const { current } = this
+    return current.kind === kind && (value === undefined || current.value === value)
+  }
+
+  isOperator = (value: string): boolean => this.isNext('operator', value)
+  isName = (...values: string[]): boolean => values.some((value) => this.isNext('name', value))
+
+  /** Take the next token if it is this one. */
+  skip(kind: Token['kind'], value?: string): boolean {
+    const isHere = this.isNext(kind, value)
+    if (isHere) this.#at++
+    return isHere
+  }
+
+  expect(kind: Token['kind'], value?: string): Token {
+    if (!this.isNext(kind, value)) throw this.unexpected(value ?? kind)
+    return this.next()
+  }
+
+  name(): string {
+    return this.expect('name').value
+  }
+
+  unexpected(expected: string): TemplateSyntaxError {
+    return this.wrong(`expected token '${shown[expected] ?? expected}', got '${labelOf(this.current)}'`)
+  }
+
+  wrong(message: string, line = this.line): TemplateSyntaxError {
+    return new TemplateSyntaxError(message, { line })
+  }
+}
+
+/** What Jinja calls them. */
+const shown: Readonly<Record<string, string>> = {
+  'variable end': 'end of print statement',
+  'block end': 'end of statement block',
+  'variable begin': 'begin of print statement',
+  'block begin': 'begin of statement block',
+  end: 'end of template',
+  data: 'template data / text',
+}
+
+/** What Jinja calls a token in messages. */
+export const labelOf = ({ kind, value }: Token): string => shown[kind] ?? (value || kind)

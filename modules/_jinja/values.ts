@@ -1,0 +1,264 @@
+/**
+ * The values of templates: those of jobs (null, booleans, numbers, `Float`, bigints, texts, bytes, lists, plain objects and Maps),
+ * tuples, functions and objects of the engine, and what is undefined. They behave as those of Python.
+ */
+import { Float } from '#internal'
+import { pythonText, typeName } from '../_values/python.ts'
+import { isMapping, type Mapping } from '../_values/traverse.ts'
+import { Tuple } from '../_values/tuple.ts'
+import { TemplateError, UndefinedError } from './errors.ts'
+
+/** What a name that is not there gives. To use it is an error, but for the test `defined` and the filter `default`. */
+export class Undefined {
+  readonly message: string
+  /** With `allow_undefined` it is an empty text, an empty list, and false. */
+  readonly isAllowed: boolean
+
+  constructor(message: string, isAllowed = false) {
+    this.message = message
+    this.isAllowed = isAllowed
+  }
+
+  /** @throws UndefinedError */
+  use(): never {
+    throw new UndefinedError(this.message)
+  }
+}
+
+/** The arguments of a call. */
+export interface Given {
+  readonly args: readonly unknown[]
+  readonly kwargs: ReadonlyMap<string, unknown>
+}
+
+export const nothingGiven: Given = { args: [], kwargs: new Map() }
+
+/** A function: a macro, a method, one of the engine, or one of Salt. May be asynchronous. */
+export class Callable {
+  readonly name: string
+  readonly invoke: (given: Given) => unknown
+  /** Its attributes, such as `name` of a macro. */
+  readonly members: Readonly<Record<string, unknown>>
+
+  constructor(
+    name: string,
+    invoke: (given: Given) => unknown,
+    members: Readonly<Record<string, unknown>> = {},
+  ) {
+    this.name = name
+    this.invoke = invoke
+    this.members = members
+  }
+}
+
+/** An object with members of its own, such as `loop`, a namespace, or `salt`. */
+export interface HostObject {
+  /** What its type is called in messages. */
+  readonly typeName: string
+  /** May be asynchronous. */
+  member(name: string): unknown
+  /** Change a member; only namespaces allow that. */
+  assign?(name: string, value: unknown): void
+  has?(name: string): boolean | Promise<boolean>
+  /** What a call of it gives. */
+  invoke?(given: Given): unknown
+  /** What it is as text. */
+  text?(): string
+}
+
+const hostObjects = new WeakSet<object>()
+
+export function hostObject(members: HostObject): HostObject {
+  hostObjects.add(members)
+  return members
+}
+
+export const isHostObject = (value: unknown): value is HostObject =>
+  typeof value === 'object' && value !== null && hostObjects.has(value)
+
+export const numberFrom = (text: string, isFloat: boolean): unknown => {
+  if (isFloat) return float(Number(text))
+  const number = Number(text)
+  return Number.isSafeInteger(number) ? number : BigInt(text)
+}
+
+/** A float of Python: whole ones are `Float`. */
+export const float = (value: number): number | Float => (Number.isInteger(value) ? new Float(value) : value)
+
+export const isFloat = (value: unknown): boolean =>
+  value instanceof Number || (typeof value === 'number' && !Number.isSafeInteger(value))
+
+export const isNumber = (value: unknown): value is number | bigint | boolean | Float =>
+  typeof value === 'number' ||
+  typeof value === 'bigint' ||
+  typeof value === 'boolean' ||
+  value instanceof Number
+
+/** What Python calls the type of a value. */
+export function typeOf(value: unknown): string {
+  if (value instanceof Tuple) return 'tuple'
+  if (value instanceof Callable) return 'function'
+  if (isHostObject(value)) return value.typeName
+  return typeName(value)
+}
+
+export function isTrue(value: unknown): boolean {
+  if (value instanceof Undefined) return value.isAllowed ? false : value.use()
+  if (value instanceof Number) return value.valueOf() !== 0
+  if (value instanceof Uint8Array || Array.isArray(value)) return value.length > 0
+  if (isMapping(value) && !isHostObject(value)) return sizeOf(value) > 0
+  return Boolean(value)
+}
+
+const sizeOf = (mapping: Mapping): number =>
+  mapping instanceof Map ? mapping.size : Object.keys(mapping).length
+
+/** Format a value as Python's `str` does. */
+export function text(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value instanceof Undefined) return value.isAllowed ? '' : value.use()
+  if (value instanceof Callable) return `<function ${value.name}>`
+  if (isHostObject(value)) return value.text?.() ?? `<${value.typeName}>`
+  return pythonText(value)
+}
+
+export function isMap(value: unknown): value is Mapping {
+  return isMapping(value) && !isHostObject(value)
+}
+
+export const entries = (mapping: Mapping): (readonly [unknown, unknown])[] =>
+  mapping instanceof Map ? [...mapping] : Object.entries(mapping)
+
+/** The keys that are equal in Python are the same one: 1, 1.0 and True. */
+const keyOf = (key: unknown): unknown =>
+  typeof key === 'boolean' ? Number(key) : key instanceof Number ? key.valueOf() : key
+
+export function getKey(mapping: Mapping, key: unknown): unknown {
+  if (mapping instanceof Map) return mapping.has(key) ? mapping.get(key) : mapping.get(keyOf(key))
+  return typeof key === 'string' && Object.hasOwn(mapping, key) ? mapping[key as never] : undefined
+}
+
+export const hasKey = (mapping: Mapping, key: unknown): boolean =>
+  mapping instanceof Map
+    ? mapping.has(key) || mapping.has(keyOf(key))
+    : typeof key === 'string' && Object.hasOwn(mapping, key)
+
+export function setKey(mapping: Mapping, key: unknown, value: unknown): void {
+  checkKey(key)
+  if (mapping instanceof Map) mapping.set(keyOf(key), value)
+  else if (typeof key === 'string') Object.defineProperty(mapping, key, { value, ...ordinary })
+  else throw new TemplateError(`this map takes texts as keys only, not '${typeOf(key)}'`)
+}
+
+const ordinary = { writable: true, enumerable: true, configurable: true }
+
+function checkKey(key: unknown): void {
+  if (key instanceof Undefined) key.use()
+  if ((Array.isArray(key) && !(key instanceof Tuple)) || isMap(key))
+    throw new TemplateError(`unhashable type: '${typeOf(key)}'`)
+}
+
+/** An element of a map or list, if it is there. */
+export function elementOf(value: unknown, key: unknown): unknown {
+  if (isMap(value)) return getKey(value, key)
+  const isList = Array.isArray(value) || typeof value === 'string' || value instanceof Uint8Array
+  if (!isList || !isNumber(key) || isFloat(key)) return undefined
+  const items = elements(value)
+  return items.at(Number(key))
+}
+
+/** The elements of a list, the keys of a map, or the characters of a text. @throws TemplateError for others */
+export function elements(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  if (typeof value === 'string') return [...value]
+  if (value instanceof Undefined) return value.isAllowed ? [] : value.use()
+  if (value instanceof Uint8Array) return [...value]
+  if (isMap(value)) return entries(value).map(([key]) => key)
+  throw new TemplateError(`'${typeOf(value)}' object is not iterable`)
+}
+
+export const isIterable = (value: unknown): boolean =>
+  Array.isArray(value) || typeof value === 'string' || value instanceof Uint8Array || isMap(value)
+
+export function lengthOf(value: unknown): number {
+  if (value instanceof Undefined) return value.use()
+  if (!isIterable(value)) throw new TemplateError(`object of type '${typeOf(value)}' has no len()`)
+  return isMap(value) ? sizeOf(value) : elements(value).length
+}
+
+/** Whether two values are equal in Python. */
+export function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (a instanceof Undefined || b instanceof Undefined)
+    return a instanceof Undefined && b instanceof Undefined
+  // biome-ignore lint/suspicious/noDoubleEquals: numbers and bigints are compared by value
+  if (isNumber(a) && isNumber(b)) return a.valueOf() == b.valueOf()
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0
+  if (Array.isArray(a) && Array.isArray(b))
+    return (
+      a instanceof Tuple === b instanceof Tuple &&
+      a.length === b.length &&
+      a.every((one, at) => isEqual(one, b[at]))
+    )
+  if (!isMap(a) || !isMap(b)) return false
+  return (
+    sizeOf(a) === sizeOf(b) &&
+    entries(a).every(([key, value]) => hasKey(b, key) && isEqual(value, getKey(b, key)))
+  )
+}
+
+/** Negative, zero or positive. @throws TemplateError if the values have no order. */
+export function compare(a: unknown, b: unknown, operator = '<'): number {
+  if (isNumber(a) && isNumber(b)) {
+    const [left, right] = [a.valueOf(), b.valueOf()]
+    return left < right ? -1 : left > right ? 1 : 0
+  }
+  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  if (Array.isArray(a) && Array.isArray(b) && a instanceof Tuple === b instanceof Tuple)
+    return compareLists(a, b, operator)
+  if (a instanceof Undefined) return a.use()
+  if (b instanceof Undefined) return b.use()
+  throw new TemplateError(
+    `'${operator}' not supported between instances of '${typeOf(a)}' and '${typeOf(b)}'`,
+  )
+}
+
+function compareLists(a: readonly unknown[], b: readonly unknown[], operator: string): number {
+  for (const [at, value] of a.entries()) {
+    if (at >= b.length) return 1
+    if (!isEqual(value, b[at])) return compare(value, b[at], operator)
+  }
+  return a.length - b.length
+}
+
+/** Whether a list has an element, a map a key, or a text a part. */
+export function contains(container: unknown, value: unknown): boolean | Promise<boolean> {
+  if (container instanceof Undefined) return container.use()
+  if (isHostObject(container) && container.has) return container.has(text(value))
+  if (typeof container === 'string') {
+    if (typeof value === 'string') return container.includes(value)
+    if (value instanceof Undefined) return value.use()
+    throw new TemplateError(`'in <string>' requires string as left operand, not ${typeOf(value)}`)
+  }
+  if (isMap(container)) return hasKey(container, value)
+  if (Array.isArray(container)) return container.some((element) => isEqual(element, value))
+  throw new TemplateError(`argument of type '${typeOf(container)}' is not iterable`)
+}
+
+/** A whole number. @throws TemplateError */
+export function integer(value: unknown): number {
+  if (value instanceof Undefined) return value.use()
+  if (!isNumber(value) || isFloat(value))
+    throw new TemplateError(`'${typeOf(value)}' object cannot be interpreted as an integer`)
+  return Number(value)
+}
+
+/** A value as functions of Salt take it: tuples are lists, and maps whose keys are texts are plain objects. */
+export function plain(value: unknown): unknown {
+  if (value instanceof Undefined) return value.use()
+  if (Array.isArray(value)) return Array.from(value, plain)
+  if (!isMap(value)) return isHostObject(value) || value instanceof Callable ? text(value) : value
+  const pairs = entries(value).map(([key, inner]) => [key, plain(inner)] as const)
+  const isRecord = pairs.every(([key]) => typeof key === 'string' && !/^\d+$/.test(key))
+  return isRecord ? Object.fromEntries(pairs) : new Map(pairs)
+}

@@ -1,0 +1,29 @@
+import { type Context, untyped } from 'salt-ts'
+import { Callable, CalledFunctionError, type Given, hostObject, plain, Undefined } from '../_jinja/index.ts'
+
+/** The variable `salt`: functions as `salt['test.ping']()` and `salt.test.ping()`. */
+export function saltFunctions({ call, loader }: Context): unknown {
+  const isThere = async (name: string) => (await loader.functions(name)).includes(name)
+  const functionOf = async (name: string) =>
+    (await isThere(name))
+      ? new Callable(name, (given) => run(call, name, given))
+      : new Undefined(`'salt' has no function '${name}'`)
+  return hostObject({
+    typeName: 'salt',
+    has: isThere,
+    member: (name) =>
+      name.includes('.')
+        ? functionOf(name)
+        : hostObject({ typeName: `salt.${name}`, member: (inner) => functionOf(`${name}.${inner}`) }),
+  })
+}
+
+async function run(call: Context['call'], name: string, { args, kwargs }: Given): Promise<unknown> {
+  const named = Object.fromEntries([...kwargs].map(([key, value]) => [key, plain(value)]))
+  const given = args.map(plain)
+  try {
+    return await call(untyped(name), given, named)
+  } catch (cause) {
+    throw new CalledFunctionError((cause as Error).message, { cause })
+  }
+}
