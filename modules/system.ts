@@ -1,5 +1,7 @@
 /** Stop and restart the host, and show its time and name. */
+import { mkdir, writeFile } from 'node:fs/promises'
 import os from 'node:os'
+import { dirname } from 'node:path'
 import { CommandExecutionError, type Context, fn, p, SaltInvocationError, type Virtual } from 'salt-ts'
 import { strftime } from '#internal'
 import { which } from './_cmd/which.ts'
@@ -168,6 +170,21 @@ export const set_computer_desc = fn({ desc: p.string() }, async ({ desc }, conte
 export const set_computer_name = fn({ hostname: p.string() }, ({ hostname }, { call }) =>
   call('network.mod_hostname', { hostname }),
 )
+
+/**
+ * Note until the next restart that the host needs one (NI Linux Real-Time). True if that is written.
+ *
+ * @example salt '*' system.set_reboot_required_witnessed
+ */
+export const set_reboot_required_witnessed = fn(async () => {
+  try {
+    await mkdir(dirname(REBOOT_WITNESS), { recursive: true })
+    await writeFile(REBOOT_WITNESS, '', { flag: 'a' })
+    return true
+  } catch {
+    return false
+  }
+})
 
 /**
  * True if somebody has noted that the host needs a restart (NI Linux Real-Time).

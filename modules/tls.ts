@@ -5,6 +5,7 @@ import { type Args, CommandExecutionError, type Context, fn, p, SaltInvocationEr
 import { strftime } from '#internal'
 import { hashName } from './_hashutil/hash-name.ts'
 import { textOf } from './_host/files.ts'
+import { runProgram } from './_program/run.ts'
 import { extensionsOf, namesOf, readX509 } from './_x509/certificate.ts'
 import { pairs, readDer } from './_x509/der.ts'
 import { textsOf } from './_x509/requests.ts'
@@ -130,6 +131,34 @@ export const get_ca_signed_key = fn(
     key_filename: p.optional(p.string()),
   },
   ({ key_filename, ...signed }, context) => signedFile(`${key_filename || signed.CN}.key`, signed, context),
+)
+
+/**
+ * Check a certificate, a PEM text or the path of a file, against an authority and the path of its list of revoked certificates: `valid`,
+ * and if it is false why, as `error`. The program `openssl` decides.
+ *
+ * @example salt '*' tls.validate /etc/pki/test_ca/certs/web.crt test_ca /etc/pki/test_ca/crl.pem
+ */
+export const validate = fn(
+  { cert: p.string(), ca_name, crl_file: p.nullable(p.string()) },
+  async ({ cert, ca_name, crl_file }, context) => {
+    const found = await readX509(cert).catch(() => {
+      throw new CommandExecutionError(`Failed to read cert from ${cert}, see log for details`)
+    })
+    const authority = join(await basePath(undefined, context), ca_name, `${ca_name}_ca_cert.crt`)
+    await existing(authority, ca_name, false)
+    if (crl_file && (await textOf(crl_file)) === undefined)
+      throw new CommandExecutionError(`The list of revoked certificates ${crl_file} cannot be read`)
+    const list = crl_file ? ['-CRLfile', crl_file] : []
+    const { retcode, stdout, stderr } = await runProgram(
+      ['openssl', 'verify', '-CAfile', authority, ...list, '-crl_check_all'],
+      context,
+      { input: found.toString(), ignoreRetcode: true },
+    )
+    if (retcode === 0) return { valid: true }
+    const [, error = stderr] = /^error \d+ at \d+ depth lookup: ?(.*)$/m.exec(`${stdout}\n${stderr}`) ?? []
+    return { error, valid: false }
+  },
 )
 
 /** Extensions of all certificates, and of the requests for those of a kind. */

@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import { CommandExecutionError, type Context, fn, p, SaltInvocationError } from 'salt-ts'
 import { fillFileAtomic } from '#internal'
 import { expandSources } from './_archive/sources.ts'
+import { entriesOf, isMapping } from './_values/traverse.ts'
 import { describe, keySize, namesOf, publicKeyOf, publicPem, readX509 } from './_x509/certificate.ts'
 import { pemEntry } from './_x509/pem.ts'
 import { readRequest, readRevocations, revocationList } from './_x509/requests.ts'
@@ -49,6 +50,30 @@ export const get_pem_entry = fn(
  */
 export const get_pem_entries = fn({ glob_path: p.string() }, ({ glob_path }) =>
   ofFiles(glob_path, (path) => pemEntry(path)),
+)
+
+/**
+ * Return a policy of `x509_signing_policies` of the pillar, or else of the configuration: with the certificate that signs, and without
+ * its private key.
+ *
+ * @example salt '*' x509.get_signing_policy www
+ */
+export const get_signing_policy = fn(
+  { signing_policy_name: p.string() },
+  async ({ signing_policy_name }, { pillar, opts }) => {
+    const found = [pillar, opts]
+      .map(({ x509_signing_policies: policies }) => (isMapping(policies) ? policies : {}))
+      .map((policies) => entriesOf(policies).find(([name]) => name === signing_policy_name)?.[1])
+      .find(Boolean)
+    if (!found) return `Signing policy ${signing_policy_name} does not exist.`
+    const maps = Array.isArray(found) ? found : [found]
+    const { signing_private_key: _, ...policy } = Object.fromEntries(
+      maps.flatMap((each) => (isMapping(each) ? entriesOf(each) : [])),
+    )
+    const { signing_cert } = policy
+    if (typeof signing_cert !== 'string') return policy
+    return { ...policy, signing_cert: await pemEntry(signing_cert, 'CERTIFICATE') }
+  },
 )
 
 /**

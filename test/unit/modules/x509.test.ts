@@ -274,11 +274,36 @@ describe('Requests and revocation lists', needs(program('openssl')), () => {
       'PRIVATE KEY',
     )
     await expect(of(tls.get_ca_signed_cert, { ca_name: 'mine', CN: 'web1' })).rejects.toThrow('web1')
+    const check = (cert: string, list: string | null) =>
+      of(tls.validate, { cert, ca_name: 'mine', crl_file: list === null ? null : at(list) })
+    expect(await check(at('ca.crt'), 'empty.crl')).toEqual({ valid: true })
+    expect(await check(await readFile(at('ca.crt'), 'utf8'), 'empty.crl')).toEqual({ valid: true })
+    const missing = { error: 'unable to get certificate CRL', valid: false }
+    expect(await check(at('ca.crt'), null)).toEqual(missing)
+    const unknown = { error: 'self-signed certificate', valid: false }
+    expect(await check(at('other.crt'), 'empty.crl')).toEqual(unknown)
+    await expect(check(at('none.crt'), 'empty.crl')).rejects.toThrow('Failed to read cert')
+    await expect(check(at('ca.crt'), 'none.crl')).rejects.toThrow('cannot be read')
+    await expect(of(tls.validate, { cert: at('ca.crt'), ca_name: 'no', crl_file: null })).rejects.toThrow(
+      'Certificate does not exist for no',
+    )
     const days = await of(tls.get_expiration_date, { cert: at('ca.crt'), date_format: '%Y-%m-%d' })
     expect(openssl('x509', '-in', 'ca.crt', '-noout', '-enddate', '-dateopt', 'iso_8601')).toContain(
       String(days),
     )
   })
+})
+
+test('x509.get_signing_policy is of the pillar before the configuration, without its private key', async () => {
+  const policy = { signing_private_key: '/k', days_valid: 90 }
+  const context = fakeContext({
+    pillar: { x509_signing_policies: { www: [policy, { CN: 'www' }] } },
+    opts: { x509_signing_policies: { www: {}, db: policy } },
+  })
+  const of = (name: string) => call(x509.get_signing_policy, { signing_policy_name: name }, context)
+  expect(await of('www')).toEqual({ days_valid: 90, CN: 'www' })
+  expect(await of('db')).toEqual({ days_valid: 90 })
+  expect(await of('none')).toBe('Signing policy none does not exist.')
 })
 
 test('tls.get_extensions has what a kind of certificate asks for', async () => {
