@@ -1,7 +1,7 @@
 /** What templates may use. */
-import type { Format } from './nodes.ts'
-import type { WhiteSpace } from './tokens.ts'
-import type { Given } from './values.ts'
+import type { Format } from './syntax/nodes.ts'
+import type { WhiteSpace } from './syntax/tokens.ts'
+import type { Given } from './values/values.ts'
 
 /** May be asynchronous. */
 export type Filter = (value: unknown, given: Given, environment: Environment) => unknown

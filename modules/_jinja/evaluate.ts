@@ -1,12 +1,12 @@
 /** Evaluates expressions. */
 import { Tuple } from '../_values/tuple.ts'
-import { binary, signed } from './arithmetic.ts'
 import type { Environment } from './environment.ts'
 import { TemplateError, TemplateSyntaxError } from './errors.ts'
-import { attribute, item, slice } from './lookup.ts'
-import { pairs } from './methods.ts'
-import type { Arguments, Expression } from './nodes.ts'
 import type { Scope } from './scope.ts'
+import type { Arguments, Expression } from './syntax/nodes.ts'
+import { binary, signed } from './values/arithmetic.ts'
+import { attribute, item, slice } from './values/lookup.ts'
+import { pairs } from './values/methods.ts'
 import {
   Callable,
   compare,
@@ -20,7 +20,7 @@ import {
   text,
   typeOf,
   Undefined,
-} from './values.ts'
+} from './values/values.ts'
 
 type Of<T extends Expression['type']> = Extract<Expression, { readonly type: T }>
 
@@ -134,13 +134,16 @@ export class Evaluator {
     const filter = this.#environment.filters.get(name)
     if (!filter) throw new TemplateSyntaxError(`No filter named '${name}'.`)
     const value = of ? await this.evaluate(of, scope, input) : input
-    return filter(value, await this.given(given, scope), this.#environment)
+    const args = await this.given(given, scope)
+    return ofTemplate(() => filter(value, args, this.#environment))
   }
 
   async #test({ of, name, given }: Of<'test'>, scope: Scope): Promise<boolean> {
     const test = this.#environment.tests.get(name)
     if (!test) throw new TemplateSyntaxError(`No test named '${name}'.`)
-    return test(await this.evaluate(of, scope), await this.given(given, scope), this.#environment)
+    const value = await this.evaluate(of, scope)
+    const args = await this.given(given, scope)
+    return ofTemplate(() => test(value, args, this.#environment))
   }
 
   async #unary({ operator, of }: Of<'unary'>, scope: Scope): Promise<unknown> {
@@ -163,6 +166,16 @@ export class Evaluator {
     if (await this.isTrue(test, scope)) return this.evaluate(then, scope)
     if (otherwise) return this.evaluate(otherwise, scope)
     return new Undefined('the inline if-expression evaluated to false and no else section was defined.', true)
+  }
+}
+
+/** Run a filter or test. A regular expression that is wrong, or takes too long, is an error of the template. */
+async function ofTemplate<T>(run: () => T): Promise<Awaited<T>> {
+  try {
+    return await run()
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'TARGET_INVALID') throw error
+    throw new TemplateError((error as Error).message, { cause: error })
   }
 }
 

@@ -1,8 +1,9 @@
 /** The functions that each template may call. */
-import { bind, REQUIRED } from './arguments.ts'
+
 import { TemplateError } from './errors.ts'
-import { pairs } from './methods.ts'
-import { Callable, type Given, hostObject, integer, setKey, text } from './values.ts'
+import { bind, REQUIRED } from './values/arguments.ts'
+import { mapOfKeys, pairs } from './values/methods.ts'
+import { Callable, type Given, hostObject, integer, setKey, text, View } from './values/values.ts'
 
 /** A longer range is refused, as in Jinja's sandbox. */
 const MAX_RANGE = 100_000
@@ -27,19 +28,24 @@ const functions: Readonly<Record<string, (given: Given) => unknown>> = {
   },
 }
 
+const members: Readonly<Record<string, Record<string, unknown>>> = {
+  dict: { fromkeys: new Callable('fromkeys', mapOfKeys) },
+}
+
 export const globals: ReadonlyMap<string, unknown> = new Map(
-  Object.entries(functions).map(([name, run]) => [name, new Callable(name, run)]),
+  Object.entries(functions).map(([name, run]) => [name, new Callable(name, run, members[name])]),
 )
 
-function range({ args }: Given): number[] {
+function range({ args }: Given): View {
   const [first = 0, second, step = 1] = args.map(integer)
   if (args.length === 0 || args.length > 3) throw new TemplateError('range takes 1 to 3 numbers')
   if (step === 0) throw new TemplateError('range() arg 3 must not be zero')
   const [start, stop] = second === undefined ? [0, first] : [first, second]
   const length = Math.max(Math.ceil((stop - start) / step), 0)
   if (length > MAX_RANGE)
-    throw new TemplateError(`Range too big. The sandbox blocks ranges larger than ${MAX_RANGE}.`)
-  return Array.from({ length }, (_, at) => start + at * step)
+    throw new TemplateError(`Range too big. The sandbox blocks ranges larger than MAX_RANGE (${MAX_RANGE}).`)
+  const all = Array.from({ length }, (_, at) => start + at * step)
+  return new View('range', () => all, `range(${start}, ${stop}${step === 1 ? '' : `, ${step}`})`)
 }
 
 function toMap({ args, kwargs }: Given): Map<unknown, unknown> {
@@ -72,5 +78,6 @@ function namespace(given: Given): unknown {
     typeName: 'namespace',
     member: (name) => values.get(name),
     assign: (name, value) => values.set(name, value),
+    text: () => `<Namespace ${text(values)}>`,
   })
 }

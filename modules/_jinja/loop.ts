@@ -1,6 +1,6 @@
-import { bind, REQUIRED } from './arguments.ts'
 import { TemplateError } from './errors.ts'
-import { Callable, type Given, hostObject, isEqual, Undefined } from './values.ts'
+import { bind, REQUIRED } from './values/arguments.ts'
+import { Callable, type Given, hostObject, isEqual, Undefined } from './values/values.ts'
 
 /** The variable `loop`. */
 export class Loop {
@@ -20,6 +20,7 @@ export class Loop {
     this.object = hostObject({
       typeName: 'LoopContext',
       member: (name) => this.#member(name),
+      text: () => `<LoopContext ${this.#at + 1}/${items.length}>`,
       invoke(given: Given) {
         if (!again)
           throw new TemplateError("The loop must have the 'recursive' marker to be called recursively.")

@@ -1,9 +1,9 @@
 import { Tuple } from '../_values/tuple.ts'
 import { TemplateError } from './errors.ts'
 import type { Evaluator } from './evaluate.ts'
-import type { Parameter, Statement } from './nodes.ts'
 import type { Scope } from './scope.ts'
-import { Callable, type Given, Undefined } from './values.ts'
+import type { Parameter, Statement } from './syntax/nodes.ts'
+import { Callable, type Given, Undefined } from './values/values.ts'
 
 interface Declared {
   readonly name: string
@@ -19,6 +19,7 @@ export class Macro {
   readonly #evaluator: Evaluator
   readonly #takesMore: boolean
   readonly #takesKeywords: boolean
+  readonly #takesCaller: boolean
 
   constructor(
     declared: Declared,
@@ -32,10 +33,14 @@ export class Macro {
     const { name, parameters, body } = declared
     this.#takesMore = usesName(body, 'varargs')
     this.#takesKeywords = usesName(body, 'kwargs')
+    this.#takesCaller = usesName(body, 'caller')
     const names = Tuple.from(parameters.map((parameter) => parameter.name))
     this.callable = new Callable(name, async (given) => run(await this.#bind(given)), {
       name,
       arguments: names,
+      catch_varargs: this.#takesMore,
+      catch_kwargs: this.#takesKeywords,
+      caller: this.#takesCaller,
     })
   }
 
@@ -54,7 +59,10 @@ export class Macro {
       rest.delete(parameter.name)
     }
     const caller = rest.get('caller')
-    rest.delete('caller')
+    if (rest.delete('caller') && !this.#takesCaller && !this.#takesKeywords)
+      throw new TemplateError(
+        `macro '${name}' was invoked with two values for the special caller argument. This is most likely a bug.`,
+      )
     scope.set('caller', caller ?? new Undefined('No caller defined'))
     scope.set('varargs', Tuple.from(args.slice(parameters.length)))
     scope.set('kwargs', rest)

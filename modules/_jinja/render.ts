@@ -4,10 +4,10 @@ import { TemplateError, UndefinedError } from './errors.ts'
 import { Evaluator } from './evaluate.ts'
 import { Loop } from './loop.ts'
 import { Macro } from './macro.ts'
-import type { Format, Statement, Target, Template } from './nodes.ts'
-import { parse } from './parse.ts'
 import { Scope } from './scope.ts'
-import { Callable, elements, hostObject, isHostObject, text, typeOf, Undefined } from './values.ts'
+import type { Format, Statement, Target, Template } from './syntax/nodes.ts'
+import { parse } from './syntax/parse.ts'
+import { Callable, elements, hostObject, isHostObject, text, typeOf, Undefined } from './values/values.ts'
 
 type Of<T extends Statement['type']> = Extract<Statement, { readonly type: T }>
 
@@ -63,6 +63,7 @@ class Renderer {
   #self(output: Output): unknown {
     return hostObject({
       typeName: 'TemplateReference',
+      text: () => `<TemplateReference ${text(output.template.name ?? null)}>`,
       member: (name) =>
         output.blocks.has(name)
           ? new Callable(name, () => this.#block(name, 0, output.scope, output))
@@ -151,9 +152,11 @@ class Renderer {
         write(text(await this.#callBlock(node, scope, output)))
         return undefined
       case 'block':
-        if (!output.parent) write(await this.#block(node.name, 0, scope, output))
+        if (!output.parent)
+          write(await this.#block(node.name, 0, node.isScoped ? scope : output.scope, output))
         return undefined
       case 'extends':
+        if (output.parent) throw new TemplateError('extended multiple times')
         output.parent = await this.#load(await evaluator.evaluate(node.template, scope), output.template.name)
         return undefined
       case 'include':
@@ -272,8 +275,18 @@ class Renderer {
     const body = output.blocks.get(name)?.[level]
     if (!body) throw new UndefinedError(`there is no parent block called '${name}'.`)
     const inner = scope.inner()
-    inner.set('super', new Callable('super', () => this.#block(name, level + 1, scope, output)))
+    inner.set('super', this.#super(name, level + 1, scope, output))
     return this.#deeper(() => this.#textOf(body, inner, output))
+  }
+
+  /** `super()`, and `super.super()` above that. */
+  #super(name: string, level: number, scope: Scope, output: Output): Callable {
+    const isLast = level + 1 >= (output.blocks.get(name)?.length ?? 0)
+    return new Callable(
+      'super',
+      () => this.#block(name, level, scope, output),
+      isLast ? {} : { super: this.#super(name, level + 1, scope, output) },
+    )
   }
 
   async #include(node: Of<'include'>, scope: Scope, output: Output): Promise<string> {
@@ -282,10 +295,18 @@ class Renderer {
     for (const name of names) {
       const template = await this.#find(name, output.template.name)
       if (!template) continue
-      return this.template(template, node.withContext ? scope.inner() : new Scope(this.#environment.globals))
+      return this.template(template, this.#contextOf(node, scope))
     }
     if (node.isOptional) return ''
     throw notFound(names.map(text).join(', '))
+  }
+
+  /** What another template sees: with the context all names but `loop`. */
+  #contextOf({ withContext }: { readonly withContext: boolean }, scope: Scope): Scope {
+    if (!withContext) return new Scope(this.#environment.globals)
+    const around = scope.inner()
+    around.set('loop', this.#environment.globals.get('loop'))
+    return around.inner()
   }
 
   /** An imported template: its text, its macros, and the names that it sets. */
@@ -296,7 +317,7 @@ class Renderer {
   ): Promise<{ own: Map<string, unknown>; shown: string; name: string }> {
     const wanted = await this.#evaluator.evaluate(node.template, scope)
     const template = await this.#load(wanted, output.template.name)
-    const inner = node.withContext ? scope.inner() : new Scope(this.#environment.globals)
+    const inner = this.#contextOf(node, scope)
     const shown = await this.template(template, inner)
     return { own: inner.own, shown, name: text(wanted) }
   }

@@ -1,10 +1,10 @@
 /** The tests of Jinja, and those that Salt adds. */
 import { pythonSearch } from '#internal'
 import { Tuple } from '../_values/tuple.ts'
-import { bind, REQUIRED } from './arguments.ts'
 import type { Test } from './environment.ts'
 import { TemplateError } from './errors.ts'
-import { strictText } from './filter-values.ts'
+import { strictText } from './filters/sorting.ts'
+import { bind, REQUIRED } from './values/arguments.ts'
 import {
   Callable,
   compare,
@@ -20,7 +20,8 @@ import {
   isTrue,
   text,
   Undefined,
-} from './values.ts'
+  View,
+} from './values/values.ts'
 
 const is =
   (holds: (value: unknown) => boolean): Test =>
@@ -33,6 +34,11 @@ const with_ =
   (holds: (value: unknown, other: unknown) => boolean | Promise<boolean>): Test =>
   (value, given) =>
     holds(value, bind('test', { other: REQUIRED }, given).other)
+
+/** @throws TemplateError if the value is no number */
+function real(value: unknown): number {
+  return isNumber(value) ? Number(value) : integer(value)
+}
 
 const equal = with_(isEqual)
 const notEqual = with_((value, other) => !isEqual(value, other))
@@ -53,18 +59,18 @@ export const tests: Readonly<Record<string, Test>> = {
   number: is((value) => isNumber(value)),
   string: is((value) => typeof value === 'string'),
   mapping: is(isMap),
-  sequence: is(isIterable),
-  iterable: is(isIterable),
+  sequence: is((value) => isIterable(value) && !(value instanceof View && value.typeName !== 'range')),
+  iterable: is((value) => (value instanceof Undefined && !value.isAllowed ? value.use() : isIterable(value))),
   list: is((value) => Array.isArray(value) && !(value instanceof Tuple)),
   callable: is((value) => value instanceof Callable || (isHostObject(value) && value.invoke !== undefined)),
   escaped: is(() => false),
   lower: is((value) => /\p{L}/u.test(text(value)) && text(value) === text(value).toLowerCase()),
   upper: is((value) => /\p{L}/u.test(text(value)) && text(value) === text(value).toUpperCase()),
-  odd: is((value) => Math.abs(integer(value) % 2) === 1),
-  even: is((value) => integer(value) % 2 === 0),
+  odd: is((value) => Math.abs(real(value) % 2) === 1),
+  even: is((value) => real(value) % 2 === 0),
   divisibleby: with_((value, other) => {
-    if (integer(other) === 0) throw new TemplateError('integer division or modulo by zero')
-    return integer(value) % integer(other) === 0
+    if (real(other) === 0) throw new TemplateError('integer modulo by zero')
+    return real(value) % real(other) === 0
   }),
   sameas: with_((value, other) => value === other),
   in: with_((value, other) => contains(other, value)),

@@ -9,13 +9,17 @@ export function pythonRepr(value: unknown): string {
   if (typeof value === 'string') return quoted(value)
   if (value instanceof Number) return floatText(value.valueOf())
   if (typeof value === 'number' && !Number.isSafeInteger(value)) return floatText(value)
-  if (value instanceof Uint8Array) return `b${quoted(Buffer.from(value).toString('latin1'))}`
+  if (value instanceof Uint8Array)
+    return `b${quoted(Buffer.from(value).toString('latin1')).replaceAll(/[^\0-\x7f]/g, hex)}`
   if (value instanceof Tuple) return pythonTuple(value)
   if (Array.isArray(value)) return `[${value.map(pythonRepr).join(', ')}]`
   if (!isMapping(value)) return String(value)
   const pairs = value instanceof Map ? [...value] : Object.entries(value)
   return `{${pairs.map(([key, inner]) => `${pythonRepr(key)}: ${pythonRepr(inner)}`).join(', ')}}`
 }
+
+/** Format a value as Python's `ascii` does. */
+export const pythonAscii = (value: unknown): string => pythonRepr(value).replaceAll(/[^\0-\x7f]/gu, hex)
 
 /** Format a value as Python's `str` does: as `pythonRepr`, but text stays as it is. */
 export const pythonText = (value: unknown): string => (typeof value === 'string' ? value : pythonRepr(value))
@@ -34,8 +38,14 @@ function quoted(text: string): string {
   return quote + (quote === "'" ? escaped.replaceAll("'", "\\'") : escaped) + quote
 }
 
-const control = /[\p{Cc}]/gu
-const hex = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
+/** What Python does not print as it is: control characters, and white space other than the space. */
+const control = /(?! )[\p{C}\p{Z}]/gu
+
+function hex(character: string): string {
+  const digits = (character.codePointAt(0) as number).toString(16)
+  if (digits.length <= 2) return `\\x${digits.padStart(2, '0')}`
+  return digits.length <= 4 ? `\\u${digits.padStart(4, '0')}` : `\\U${digits.padStart(8, '0')}`
+}
 
 /** Format the type of a value as Python does: `<class 'int'>`. */
 export function pythonType(value: unknown): string {

@@ -26,10 +26,10 @@ const WORK_PER_COLLECTION = { quiet: 20, busy: 100 }
 /** Share of the time in which a process may work and counts as quiet. */
 const QUIET = 0.1
 /**
- * How many quiet looks in a row end a load. V8 then shrinks its young generation, since little was allocated for 5 s, and the next
- * load takes 15% more processor time until it has grown again: one that comes within half a minute is not to.
+ * How many quiet looks in a row, 5 minutes, end a load. V8 then shrinks its young generation, since little was allocated for 5 s: that
+ * gives 30 MB back, and the next load takes up to 30% more processor time until it has grown again.
  */
-const LOOKS_TO_SHRINK = 6
+const LOOKS_TO_SHRINK = 60
 
 /**
  * Collect garbage after some work, and at the end of a load; it takes 10 ms and more. ZeroMQ messages are small to V8 but hold large memory outside its

@@ -29,11 +29,11 @@ test('garbage is collected once more when a load is over, however little was don
     vi.advanceTimersByTime(5_000)
   }
   look(5_000)
-  phase = 'quiet for less than half a minute'
-  for (let count = 0; count < 5; count++) look(1)
-  phase = 'quiet for half a minute'
+  phase = 'quiet for less than five minutes'
+  for (let count = 0; count < 59; count++) look(1)
+  phase = 'quiet for five minutes'
   look(1)
   phase = 'rest'
   for (let count = 0; count < 20; count++) look(1)
-  expect(collected).toEqual(['load', 'quiet for half a minute'])
+  expect(collected).toEqual(['load', 'quiet for five minutes'])
 })

@@ -67,7 +67,7 @@ describe('Limits', () => {
 
   test('a pattern that takes too long is refused', { timeout: 30_000 }, async () => {
     const template = "{{ ('a' * 40 ~ 'b')|regex_match('(a+)+$') }}"
-    await expect(render(template)).rejects.toThrow('it takes longer than')
+    await expect(render(template)).rejects.toThrow(/it takes longer than .*; line 1\n/s)
   })
 
   test('a job that is killed stops at the next call or round of a loop', async () => {

@@ -1,9 +1,10 @@
 /** The filters that Salt adds for lists and maps, and those of Python's `itertools`. */
-import { bind, REQUIRED } from './arguments.ts'
-import { binary } from './arithmetic.ts'
-import type { Filter } from './environment.ts'
-import { TemplateError } from './errors.ts'
-import { caseless, sortedBy, tuple, uniqueBy } from './filter-values.ts'
+import { stat } from 'node:fs/promises'
+import { Tuple } from '../../_values/tuple.ts'
+import type { Filter } from '../environment.ts'
+import { TemplateError } from '../errors.ts'
+import { bind, REQUIRED } from '../values/arguments.ts'
+import { binary } from '../values/arithmetic.ts'
 import {
   compare,
   elements,
@@ -17,7 +18,9 @@ import {
   isTrue,
   text,
   typeOf,
-} from './values.ts'
+} from '../values/values.ts'
+import { keyFilters } from './keys.ts'
+import { caseless, sortedBy, strictText, tuple, uniqueBy } from './sorting.ts'
 
 const identity = (value: unknown): unknown => value
 const distinct = (values: readonly unknown[]): unknown[] => uniqueBy(values, identity)
@@ -32,17 +35,17 @@ const ofTwo =
   }
 
 const extreme =
-  (isBetter: (order: number) => boolean): Filter =>
+  (name: string, isBetter: (order: number) => boolean): Filter =>
   (value) => {
     const all = elements(value)
-    if (all.length === 0) throw new TemplateError('the list is empty')
+    if (all.length === 0) throw new TemplateError(`${name}() arg is an empty sequence`)
     return all.reduce((best, each) => (isBetter(compare(each, best)) ? each : best))
   }
 
 export const setFilters: Readonly<Record<string, Filter>> = {
   unique: (value) => distinct(elements(value)),
-  min: extreme((order) => order < 0),
-  max: extreme((order) => order > 0),
+  min: extreme('min', (order) => order < 0),
+  max: extreme('max', (order) => order > 0),
   avg(value) {
     if (!Array.isArray(value)) return float(Number(value))
     if (value.length === 0) throw new TemplateError('division by zero')
@@ -55,9 +58,9 @@ export const setFilters: Readonly<Record<string, Filter>> = {
     distinct([...first, ...second].filter((each) => has(first, each) !== has(second, each))),
   ),
   sequence: (value) => (Array.isArray(value) || isMap(value) ? value : [value]),
-  is_list: (value) => Array.isArray(value),
+  is_list: (value) => Array.isArray(value) && !(value instanceof Tuple),
   is_iter: (value) => Array.isArray(value) || isMap(value),
-  is_empty: (value) => !isTrue(value),
+  is_empty: isEmptyFile,
   sorted_ignorecase: (value) => sortedBy(elements(value), caseless, false),
   substring_in_list: (value, given) =>
     elements(bind('substring_in_list', { lst: REQUIRED }, given).lst).some((each) =>
@@ -92,7 +95,13 @@ export const setFilters: Readonly<Record<string, Filter>> = {
   zip: (value, { args }) => zipped([value, ...args], (lengths) => Math.min(...lengths)),
   zip_longest: (value, { args, kwargs }) =>
     zipped([value, ...args], (lengths) => Math.max(...lengths), kwargs.get('fillvalue') ?? null),
-  product: (value, { args }) => bounded(products([value, ...args].map(elements))).map(tuple),
+  product(value, { args, kwargs }) {
+    const lists = [value, ...args].map(elements)
+    const times = integer(kwargs.get('repeat') ?? 1)
+    if (times > 100) throw new TemplateError(`more than ${MAX_RESULTS} results are refused`)
+    return bounded(products(Array.from({ length: times }, () => lists).flat())).map(tuple)
+  },
+  ...keyFilters,
   combinations: (value, given) => bounded(combinations(elements(value), sizeOf(given))).map(tuple),
   permutations: (value, given) =>
     bounded(permutations(elements(value), sizeOf(given, elements(value).length))).map(tuple),
@@ -100,6 +109,12 @@ export const setFilters: Readonly<Record<string, Filter>> = {
     const chosen = elements(bind('compress', { selectors: REQUIRED }, given).selectors)
     return elements(value).filter((_, at) => at < chosen.length && isTrue(chosen[at]))
   },
+}
+
+/** Whether a file is there that has no content. */
+async function isEmptyFile(path: unknown): Promise<boolean> {
+  const found = await stat(strictText(path)).catch(() => undefined)
+  return found?.size === 0
 }
 
 function flattened(value: unknown, levels: number, keepsNulls: boolean): unknown[] {

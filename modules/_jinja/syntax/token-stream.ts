@@ -1,4 +1,4 @@
-import { TemplateSyntaxError } from './errors.ts'
+import { TemplateSyntaxError } from '../errors.ts'
 import type { Token } from './tokens.ts'
 
 /** The tokens of a template, read one after the other. */
@@ -49,7 +49,9 @@ export class TokenStream {
   }
 
   unexpected(expected: string): TemplateSyntaxError {
-    return this.wrong(`expected token '${shown[expected] ?? expected}', got '${labelOf(this.current)}'`)
+    const wanted = shown[expected] ?? expected
+    if (this.isNext('end')) return this.wrong(`unexpected end of template, expected '${wanted}'.`)
+    return this.wrong(`expected token '${wanted}', got '${labelOf(this.current)}'`)
   }
 
   wrong(message: string, line = this.line): TemplateSyntaxError {
@@ -68,4 +70,7 @@ const shown: Readonly<Record<string, string>> = {
 }
 
 /** What Jinja calls a token in messages. */
-export const labelOf = ({ kind, value }: Token): string => shown[kind] ?? (value || kind)
+export function labelOf(token: Token): string {
+  if (token.kind === 'number') return token.isFloat ? 'float' : 'integer'
+  return token.kind === 'string' ? 'string' : (shown[token.kind] ?? (token.value || token.kind))
+}

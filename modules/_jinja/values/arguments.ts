@@ -1,4 +1,4 @@
-import { TemplateError } from './errors.ts'
+import { TemplateError } from '../errors.ts'
 import type { Given } from './values.ts'
 
 /** Marks a parameter that must be given. */

@@ -116,7 +116,13 @@ export type Statement = { readonly line: number } & (
       readonly withContext: boolean
     }
   | { readonly type: 'extends'; readonly template: Expression }
-  | { readonly type: 'block'; readonly name: string; readonly body: readonly Statement[] }
+  | {
+      readonly type: 'block'
+      readonly name: string
+      /** It sees the names of the place where it is, not only those of the template. */
+      readonly isScoped: boolean
+      readonly body: readonly Statement[]
+    }
   /** `load_yaml`, `load_json` and `load_text`: parse what the body gives. */
   | {
       readonly type: 'load'

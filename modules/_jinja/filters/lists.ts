@@ -1,16 +1,16 @@
 /** The filters of Jinja for lists and maps. */
-import { Tuple } from '../_values/tuple.ts'
-import { bind, REQUIRED } from './arguments.ts'
-import { binary } from './arithmetic.ts'
-import type { Environment, Filter } from './environment.ts'
-import { TemplateError, TemplateSyntaxError } from './errors.ts'
-import { attributeReader, caseless, sortedBy, uniqueBy } from './filter-values.ts'
-import { attribute } from './lookup.ts'
+import { Tuple } from '../../_values/tuple.ts'
+import type { Environment, Filter } from '../environment.ts'
+import { TemplateError, TemplateSyntaxError } from '../errors.ts'
+import { bind, REQUIRED } from '../values/arguments.ts'
+import { binary } from '../values/arithmetic.ts'
+import { ownAttribute } from '../values/lookup.ts'
 import {
   compare,
   elements,
   entries,
   type Given,
+  Group,
   integer,
   isEqual,
   isMap,
@@ -19,7 +19,8 @@ import {
   nothingGiven,
   text,
   Undefined,
-} from './values.ts'
+} from '../values/values.ts'
+import { attributeReader, caseless, sortedBy, uniqueBy } from './sorting.ts'
 
 const identity = (value: unknown): unknown => value
 const readerOf = (path: unknown) => (path === null ? identity : attributeReader(path))
@@ -103,7 +104,7 @@ export const listFilters: Readonly<Record<string, Filter>> = {
     return entries(value).map((pair) => Tuple.of(...pair))
   },
   groupby,
-  attr: (value, given) => attribute(value, text(bind('attr', { name: REQUIRED }, given).name)),
+  attr: (value, given) => ownAttribute(value, text(bind('attr', { name: REQUIRED }, given).name)),
   map: mapped,
   select: (value, given, environment) =>
     chosen(value, given, environment, { byAttribute: false, keeps: true }),
@@ -179,7 +180,7 @@ function groupby(...[value, given]: Parameters<Filter>): unknown[] {
     if (last && isEqual(shown(last.list[0]), shown(each))) last.list.push(each)
     else groups.push({ key: keyOf(each), list: [each] })
   }
-  return groups.map(({ key, list }) => Tuple.of(key, list))
+  return groups.map(({ key, list }) => Group.of(key, list))
 }
 
 /** `map('filter', …)` or `map(attribute='name')`. */

@@ -1,13 +1,13 @@
 /** Attributes, elements and slices of values. */
 
-import { pythonRepr } from '../_values/python.ts'
-import { Tuple } from '../_values/tuple.ts'
-import { TemplateError } from './errors.ts'
+import { Tuple } from '../../_values/tuple.ts'
+import { TemplateError } from '../errors.ts'
 import { methodOf } from './methods.ts'
 import {
   Callable,
   elementOf,
   elements,
+  Group,
   getKey,
   hasKey,
   integer,
@@ -16,6 +16,7 @@ import {
   text,
   typeOf,
   Undefined,
+  View,
 } from './values.ts'
 
 /** `value.name`: a method, or else an element. */
@@ -27,8 +28,13 @@ export function attribute(value: unknown, name: string): unknown {
   return isMap(value) && hasKey(value, name) ? getKey(value, name) : missing(value, name)
 }
 
+/** The filter `attr`: a member or method, and never an element. */
+export const ownAttribute = (value: unknown, name: string): unknown =>
+  member(value, name) ?? methodOf(value, name) ?? missing(value, name)
+
 /** `value[key]`: an element, or else a method. */
 export function item(value: unknown, key: unknown): unknown {
+  if (value instanceof Undefined) return value.use()
   if (key instanceof Undefined) return key.use()
   const name = typeof key === 'string' ? key : undefined
   const own = name === undefined ? undefined : member(value, name)
@@ -42,13 +48,13 @@ export function item(value: unknown, key: unknown): unknown {
 function member(value: unknown, name: string): unknown {
   if (value instanceof Undefined) return value.use()
   if (isHostObject(value)) return value.member(name)
+  if (value instanceof Group && (name === 'grouper' || name === 'list')) return value[name]
   if (value instanceof Callable && Object.hasOwn(value.members, name)) return value.members[name]
   return undefined
 }
 
 function missing(value: unknown, key: unknown): Undefined {
-  if (value === null) return new Undefined(`'None' has no attribute ${pythonRepr(key)}`)
-  const object = `${typeOf(value)} object`
+  const object = value === null ? 'None' : `${typeOf(value)} object`
   return new Undefined(
     typeof key === 'string'
       ? `'${object}' has no attribute '${key}'`
@@ -59,6 +65,7 @@ function missing(value: unknown, key: unknown): Undefined {
 /** `value[start:stop:step]`. @throws TemplateError */
 export function slice(value: unknown, bounds: readonly unknown[]): unknown {
   if (value instanceof Undefined) return value.use()
+  if (value instanceof View && value.typeName === 'range') return slice(value.items, bounds)
   if (!Array.isArray(value) && typeof value !== 'string' && !(value instanceof Uint8Array))
     throw new TemplateError(`'${typeOf(value)}' object is not subscriptable`)
   const all = elements(value)

@@ -1,6 +1,6 @@
 /** Splits the text of a template into its tokens (Jinja, "Template Designer Documentation"). */
-import { pythonRepr } from '../_values/python.ts'
-import { TemplateSyntaxError } from './errors.ts'
+import { pythonRepr } from '../../_values/python.ts'
+import { TemplateSyntaxError } from '../errors.ts'
 
 export type Token = { readonly line: number } & (
   | { readonly kind: 'data' | 'name' | 'operator' | 'string'; readonly value: string }
@@ -36,7 +36,9 @@ const END_RAW = /\{%([-+]?)\s*endraw\s*([-+]?)%\}/g
 const SPACE = /\s+/y
 const NAME = /[\p{L}_][\p{L}\p{N}_]*/uy
 const NUMBER =
-  /0[xX](?:_?[\da-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|\d(?:_?\d)*(?:\.\d(?:_?\d)*)?(?:[eE][+-]?\d(?:_?\d)*)?/y
+  /0[xX](?:_?[\da-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|\d(?:_?\d)*(?:\.\d(?:_?\d)*(?:[eE][+-]?\d(?:_?\d)*)?|[eE][+-]?\d(?:_?\d)*)|[1-9](?:_?\d)*|0(?:_?0)*/y
+/** Behind a dot: `list.0.1`. */
+const INDEX = /[1-9](?:_?\d)*|0(?:_?0)*/y
 const STRING = /'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"/y
 const OPERATOR = /\*\*|\/\/|==|!=|<=|>=|[-+*/%~<>=.:|,;()[\]{}]/y
 
@@ -137,6 +139,7 @@ class Lexer {
     for (;;) {
       const space = this.#match(SPACE)
       if (space) this.#moveTo(this.#at + space[0].length)
+      if (this.#at >= this.#text.length) return
       const end = open.length === 0 ? this.#endOf(tag) : undefined
       if (end !== undefined) {
         this.#push(`${tag} end`)
@@ -154,22 +157,32 @@ class Lexer {
   /** The end of a tag, with its sign, if it is here. */
   #endOf(tag: 'variable' | 'block'): string | undefined {
     const end = ends[tag]
-    return [end, `-${end}`, `+${end}`].find((each) => this.#text.startsWith(each, this.#at))
+    const signs = tag === 'block' ? ['', '-', '+'] : ['', '-']
+    return signs.map((sign) => sign + end).find((each) => this.#text.startsWith(each, this.#at))
   }
 
   #token(open: string[]): void {
     const line = this.#line
     const name = this.#match(NAME)
-    const number = name ? null : this.#match(NUMBER)
+    const number = name ? null : this.#match(this.#text[this.#at - 1] === '.' ? INDEX : NUMBER)
     const string = name || number ? null : this.#match(STRING)
     const operator = name || number || string ? null : this.#match(OPERATOR)
     if (name) this.#tokens.push({ kind: 'name', value: name[0], line })
     else if (number) this.#tokens.push({ kind: 'number', ...numberOf(number[0]), line })
-    else if (string) this.#tokens.push({ kind: 'string', value: unescaped(string[0].slice(1, -1)), line })
+    else if (string) this.#tokens.push({ kind: 'string', value: this.#string(string[0].slice(1, -1)), line })
     else if (operator) this.#operator(operator[0], open)
     else throw this.#unexpected()
     const [found] = (name ?? number ?? string ?? operator) as RegExpExecArray
     this.#moveTo(this.#at + found.length)
+  }
+
+  #string(text: string): string {
+    const broken =
+      /(?:^|[^\\])(?:\\\\)*\\(?:(x)(?![\da-fA-F]{2})|(u)(?![\da-fA-F]{4})|(U)(?![\da-fA-F]{8}))/.exec(text)
+    if (!broken) return unescaped(text)
+    const letter = broken[1] ?? broken[2] ?? broken[3] ?? ''
+    const digits = { x: 2, u: 4, U: 8 }[letter] ?? 0
+    throw this.#wrong(`truncated \\${letter}${'X'.repeat(digits)} escape`)
   }
 
   #operator(value: string, open: string[]): void {
@@ -184,12 +197,8 @@ class Lexer {
   }
 
   #unexpected(): TemplateSyntaxError {
-    const character = this.#text[this.#at]
-    return this.#wrong(
-      character === undefined
-        ? 'unexpected end of template'
-        : `unexpected char ${pythonRepr(character)} at ${this.#at}`,
-    )
+    const character = this.#text[this.#at] as string
+    return this.#wrong(`unexpected char ${pythonRepr(character)} at ${this.#at}`)
   }
 
   #match(pattern: RegExp): RegExpExecArray | null {

@@ -1,7 +1,7 @@
 /** Formats texts by `%`, as Python does. */
-import { pythonRepr } from '../_values/python.ts'
-import { Tuple } from '../_values/tuple.ts'
-import { TemplateError } from './errors.ts'
+import { pythonAscii, pythonRepr } from '../../_values/python.ts'
+import { Tuple } from '../../_values/tuple.ts'
+import { TemplateError } from '../errors.ts'
 import { bounded, format } from './format-spec.ts'
 import { getKey, hasKey, integer, isFloat, isMap, isNumber, text, typeOf } from './values.ts'
 
@@ -66,7 +66,10 @@ function one(value: unknown, { type, flags, columns, digits, isLeft }: Place): s
     precision: digits,
     type: type === 'i' || type === 'u' ? 'd' : type,
   }
-  if (isText) return format(type === 's' ? text(value) : pythonRepr(value), { ...spec, type: 's' })
+  if (isText) {
+    const shown = type === 's' ? text(value) : type === 'r' ? pythonRepr(value) : pythonAscii(value)
+    return format(shown, { ...spec, type: 's' })
+  }
   if (type === 'c')
     return format(typeof value === 'string' ? value : String.fromCodePoint(integer(value)), {
       ...spec,
@@ -75,6 +78,8 @@ function one(value: unknown, { type, flags, columns, digits, isLeft }: Place): s
   if (!isNumber(value))
     throw new TemplateError(`%${type} format: a real number is required, not ${typeOf(value)}`)
   const isWhole = 'doxX'.includes(spec.type)
+  if (isWhole && spec.type !== 'd' && isFloat(value))
+    throw new TemplateError(`%${type} format: an integer is required, not float`)
   if (!isWhole && !'eEfFgG'.includes(type)) throw new TemplateError(`unsupported format character '${type}'`)
   if (isWhole)
     return format(isFloat(value) ? BigInt(Math.trunc(Number(value))) : BigInt(value.valueOf()), {

@@ -1,9 +1,9 @@
 /** Methods of texts, as those of Python's `str`. */
-import { Tuple } from '../_values/tuple.ts'
+import { Tuple } from '../../_values/tuple.ts'
+import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from './arguments.ts'
-import { TemplateError } from './errors.ts'
 import { formatBraces } from './format-braces.ts'
-import { elements, type Given, integer, isTrue, typeOf } from './values.ts'
+import { elements, entries, type Given, getKey, hasKey, integer, isMap, isTrue, typeOf } from './values.ts'
 
 type Method = (text: string, given: Given) => unknown
 
@@ -30,15 +30,17 @@ const isAll = (pattern: RegExp) => plainMethod((text) => text !== '' && pattern.
 export const textMethods: Readonly<Record<string, Method>> = {
   upper: plainMethod((text) => text.toUpperCase()),
   lower: plainMethod((text) => text.toLowerCase()),
-  casefold: plainMethod((text) => text.toLowerCase()),
+  casefold: plainMethod((text) => text.toLowerCase().replaceAll('ß', 'ss')),
   capitalize: plainMethod(capitalized),
   title: plainMethod(titled),
   swapcase: plainMethod(swapped),
-  isdigit: isAll(/^\p{Nd}+$/u),
+  isdigit: isAll(/^[\p{Nd}²³¹⁰⁴-⁹₀-₉]+$/u),
   isdecimal: isAll(/^\p{Nd}+$/u),
   isnumeric: isAll(/^\p{N}+$/u),
   isalpha: isAll(/^\p{L}+$/u),
   isalnum: isAll(/^[\p{L}\p{N}]+$/u),
+  isascii: plainMethod((text) => [...text].every((each) => each <= '\x7f')),
+  isprintable: plainMethod((text) => !/[\p{C}\p{Z}]/u.test(text.replaceAll(' ', ''))),
   isspace: isAll(/^\s+$/u),
   isidentifier: isAll(/^[\p{L}_][\p{L}\p{N}_]*$/u),
   isupper: plainMethod((text) => /\p{L}/u.test(text) && text === text.toUpperCase()),
@@ -58,6 +60,10 @@ export const textMethods: Readonly<Record<string, Method>> = {
   },
   startswith: (text, given) => hasEnd(text, given, 'startsWith'),
   endswith: (text, given) => hasEnd(text, given, 'endsWith'),
+  translate(text, given) {
+    const { table } = bind('translate', { table: REQUIRED }, given)
+    return [...text].map((each) => translated(table, each)).join('')
+  },
   removeprefix(text, given) {
     const prefix = string('removeprefix', given)
     return text.startsWith(prefix) ? text.slice(prefix.length) : text
@@ -71,11 +77,20 @@ export const textMethods: Readonly<Record<string, Method>> = {
       .map(checked)
       .join(text),
   format: formatBraces,
-  count: (text, given) => text.split(string('count', given)).length - 1,
-  find: (text, given) => text.indexOf(...searched('find', given)),
-  rfind: (text, given) => text.lastIndexOf(string('rfind', given)),
-  index: (text, given) => found(text.indexOf(...searched('index', given))),
-  rindex: (text, given) => found(text.lastIndexOf(string('rindex', given))),
+  format_map(text, given) {
+    const { mapping } = bind('format_map', { mapping: REQUIRED }, given)
+    if (!isMap(mapping)) throw new TemplateError('format_map takes a map')
+    return formatBraces(text, { args: [], kwargs: new Map(entries(mapping) as [string, unknown][]) })
+  },
+  count(text, given) {
+    const { wanted, part } = between('count', text, given)
+    if (part === undefined) return 0
+    return wanted === '' ? [...part].length + 1 : part.split(wanted).length - 1
+  },
+  find: (text, given) => place('find', text, given, 'indexOf'),
+  rfind: (text, given) => place('rfind', text, given, 'lastIndexOf'),
+  index: (text, given) => found(place('index', text, given, 'indexOf')),
+  rindex: (text, given) => found(place('rindex', text, given, 'lastIndexOf')),
   zfill(text, given) {
     const width = integer(bind('zfill', { width: REQUIRED }, given).width)
     const [, sign = '', digits = ''] = /^([-+]?)([\s\S]*)$/.exec(text) ?? []
@@ -92,8 +107,8 @@ export const textMethods: Readonly<Record<string, Method>> = {
     )
   },
   encode(text, given) {
-    bind('encode', { encoding: 'utf-8', errors: 'strict' }, given)
-    return Buffer.from(text)
+    const { encoding } = bind('encode', { encoding: 'utf-8', errors: 'strict' }, given)
+    return encoded(text, checked(encoding))
   },
 }
 
@@ -115,9 +130,51 @@ function checked(value: unknown): string {
 
 const string = (name: string, given: Given): string => checked(bind(name, { text: REQUIRED }, given).text)
 
-function searched(name: string, given: Given): [string, number] {
-  const { text, start } = bind(name, { text: REQUIRED, start: 0 }, given)
-  return [checked(text), integer(start)]
+/** The part of a text that is searched, and where it begins, in characters. */
+function between(
+  name: string,
+  text: string,
+  given: Given,
+): { wanted: string; part: string | undefined; from: number } {
+  const { sub, start, end } = bind(name, { sub: REQUIRED, start: null, end: null }, given)
+  const [from, part] = partOf(text, start, end)
+  return { wanted: checked(sub), part, from }
+}
+
+/** No part is there if it would begin behind the end of the text. */
+function partOf(text: string, start: unknown, end: unknown): [number, string | undefined] {
+  if (start === null && end === null) return [0, text]
+  const all = [...text]
+  const bound = (at: number) => Math.max(at < 0 ? at + all.length : at, 0)
+  const from = start === null ? 0 : bound(integer(start))
+  if (from > all.length) return [from, undefined]
+  return [from, all.slice(from, end === null ? all.length : bound(integer(end))).join('')]
+}
+
+function place(name: string, text: string, given: Given, search: 'indexOf' | 'lastIndexOf'): number {
+  const { wanted, part, from } = between(name, text, given)
+  const at = part?.[search](wanted) ?? -1
+  return part === undefined || at < 0 ? -1 : from + [...part.slice(0, at)].length
+}
+
+function translated(table: unknown, character: string): string {
+  const code = character.codePointAt(0)
+  if (!isMap(table) || !hasKey(table, code)) return character
+  const other = getKey(table, code)
+  if (other === null) return ''
+  return typeof other === 'string' ? other : String.fromCodePoint(integer(other))
+}
+
+const SINGLE_BYTE: Readonly<Record<string, number>> = { ascii: 0x7f, latin1: 0xff, iso88591: 0xff }
+
+function encoded(text: string, encoding: string): Uint8Array {
+  const name = encoding.toLowerCase().replaceAll(/[-_]/g, '')
+  if (name === 'utf8') return Buffer.from(text)
+  const last = SINGLE_BYTE[name]
+  if (last === undefined) throw new TemplateError(`unknown encoding: ${encoding}`)
+  if ([...text].some((each) => (each.codePointAt(0) as number) > last))
+    throw new TemplateError(`'${encoding}' codec can't encode the text`)
+  return Buffer.from(text, 'latin1')
 }
 
 function found(at: number): number {
@@ -125,7 +182,8 @@ function found(at: number): number {
   return at
 }
 
-const lineBreak = /\r\n|[\r\n\v\f\u0085\u2028\u2029]/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Python takes these separators for line breaks
+const lineBreak = /\r\n|[\r\n\v\f\x1c-\x1e\u0085\u2028\u2029]/g
 
 export function linesOf(text: string, keepsEnds = false): string[] {
   const lines: string[] = []
@@ -188,9 +246,10 @@ export function replaced(text: string, old: string, other: string, count: number
 }
 
 function hasEnd(text: string, given: Given, end: 'startsWith' | 'endsWith'): boolean {
-  const { text: wanted } = bind(end.toLowerCase(), { text: REQUIRED }, given)
-  const all = wanted instanceof Tuple ? wanted : [wanted]
-  return all.some((each) => text[end](checked(each)))
+  const { sub, start, end: stop } = bind(end.toLowerCase(), { sub: REQUIRED, start: null, end: null }, given)
+  const all = sub instanceof Tuple ? sub : [sub]
+  const [, part] = partOf(text, start, stop)
+  return part !== undefined && all.some((each) => part[end](checked(each)))
 }
 
 function padded(

@@ -3,10 +3,10 @@
  * tuples, functions and objects of the engine, and what is undefined. They behave as those of Python.
  */
 import { Float } from '#internal'
-import { pythonText, typeName } from '../_values/python.ts'
-import { isMapping, type Mapping } from '../_values/traverse.ts'
-import { Tuple } from '../_values/tuple.ts'
-import { TemplateError, UndefinedError } from './errors.ts'
+import { pythonText, typeName } from '../../_values/python.ts'
+import { isMapping, type Mapping } from '../../_values/traverse.ts'
+import { Tuple } from '../../_values/tuple.ts'
+import { TemplateError, UndefinedError } from '../errors.ts'
 
 /** What a name that is not there gives. To use it is an error, but for the test `defined` and the filter `default`. */
 export class Undefined {
@@ -22,6 +22,44 @@ export class Undefined {
   /** @throws UndefinedError */
   use(): never {
     throw new UndefinedError(this.message)
+  }
+
+  /** What it is inside a list. */
+  toString(): string {
+    return 'Undefined'
+  }
+}
+
+/** What `range`, and `keys`, `values` and `items` of a map give: elements that are no list. */
+export class View {
+  readonly typeName: string
+  readonly #read: () => readonly unknown[]
+  readonly #shown: string | undefined
+
+  constructor(typeName: string, read: () => readonly unknown[], shown?: string) {
+    this.typeName = typeName
+    this.#read = read
+    this.#shown = shown
+  }
+
+  /** The elements as they are now. */
+  get items(): readonly unknown[] {
+    return this.#read()
+  }
+
+  toString(): string {
+    return this.#shown ?? `${this.typeName}(${pythonText(this.items)})`
+  }
+}
+
+/** What `groupby` gives: a tuple of which the parts have names. */
+export class Group extends Tuple {
+  get grouper(): unknown {
+    return this[0]
+  }
+
+  get list(): unknown {
+    return this[1]
   }
 }
 
@@ -98,6 +136,7 @@ export const isNumber = (value: unknown): value is number | bigint | boolean | F
 export function typeOf(value: unknown): string {
   if (value instanceof Tuple) return 'tuple'
   if (value instanceof Callable) return 'function'
+  if (value instanceof View) return value.typeName
   if (isHostObject(value)) return value.typeName
   return typeName(value)
 }
@@ -106,7 +145,8 @@ export function isTrue(value: unknown): boolean {
   if (value instanceof Undefined) return value.isAllowed ? false : value.use()
   if (value instanceof Number) return value.valueOf() !== 0
   if (value instanceof Uint8Array || Array.isArray(value)) return value.length > 0
-  if (isMapping(value) && !isHostObject(value)) return sizeOf(value) > 0
+  if (value instanceof View) return value.items.length > 0
+  if (isMap(value)) return sizeOf(value) > 0
   return Boolean(value)
 }
 
@@ -117,13 +157,25 @@ const sizeOf = (mapping: Mapping): number =>
 export function text(value: unknown): string {
   if (typeof value === 'string') return value
   if (value instanceof Undefined) return value.isAllowed ? '' : value.use()
-  if (value instanceof Callable) return `<function ${value.name}>`
+  if (value instanceof Callable)
+    return Object.hasOwn(value.members, 'catch_kwargs')
+      ? `<Macro '${value.name}'>`
+      : `<function ${value.name}>`
   if (isHostObject(value)) return value.text?.() ?? `<${value.typeName}>`
+  if (isMap(value)) checkValues(value)
   return pythonText(value)
 }
 
+/** A map is shown only if its values are defined. @throws UndefinedError */
+function checkValues(map: Mapping): void {
+  for (const [, value] of entries(map)) {
+    if (value instanceof Undefined && !value.isAllowed) value.use()
+    if (isMap(value)) checkValues(value)
+  }
+}
+
 export function isMap(value: unknown): value is Mapping {
-  return isMapping(value) && !isHostObject(value)
+  return isMapping(value) && !isHostObject(value) && !(value instanceof View)
 }
 
 export const entries = (mapping: Mapping): (readonly [unknown, unknown])[] =>
@@ -133,19 +185,32 @@ export const entries = (mapping: Mapping): (readonly [unknown, unknown])[] =>
 const keyOf = (key: unknown): unknown =>
   typeof key === 'boolean' ? Number(key) : key instanceof Number ? key.valueOf() : key
 
+/** The key of a map that is equal to this one, if there is any. */
+function keyIn(map: ReadonlyMap<unknown, unknown>, key: unknown): unknown {
+  if (map.has(key)) return key
+  if (key instanceof Tuple)
+    return [...map.keys()].find((other) => other instanceof Tuple && isEqual(other, key)) ?? key
+  if (!isNumber(key)) return key
+  const number = keyOf(key)
+  return (
+    [number, Boolean(number)].find((other) => Number(other) === Number(number) && map.has(other)) ?? number
+  )
+}
+
 export function getKey(mapping: Mapping, key: unknown): unknown {
-  if (mapping instanceof Map) return mapping.has(key) ? mapping.get(key) : mapping.get(keyOf(key))
+  if (mapping instanceof Map) return mapping.get(keyIn(mapping, key))
   return typeof key === 'string' && Object.hasOwn(mapping, key) ? mapping[key as never] : undefined
 }
 
 export const hasKey = (mapping: Mapping, key: unknown): boolean =>
   mapping instanceof Map
-    ? mapping.has(key) || mapping.has(keyOf(key))
+    ? mapping.has(keyIn(mapping, key))
     : typeof key === 'string' && Object.hasOwn(mapping, key)
 
 export function setKey(mapping: Mapping, key: unknown, value: unknown): void {
   checkKey(key)
-  if (mapping instanceof Map) mapping.set(keyOf(key), value)
+  if (mapping instanceof Map)
+    mapping.set(hasKey(mapping, key) || typeof key !== 'boolean' ? keyIn(mapping, key) : key, value)
   else if (typeof key === 'string') Object.defineProperty(mapping, key, { value, ...ordinary })
   else throw new TemplateError(`this map takes texts as keys only, not '${typeOf(key)}'`)
 }
@@ -161,6 +226,7 @@ function checkKey(key: unknown): void {
 /** An element of a map or list, if it is there. */
 export function elementOf(value: unknown, key: unknown): unknown {
   if (isMap(value)) return getKey(value, key)
+  if (value instanceof View) return value.typeName === 'range' ? elementOf(value.items, key) : undefined
   const isList = Array.isArray(value) || typeof value === 'string' || value instanceof Uint8Array
   if (!isList || !isNumber(key) || isFloat(key)) return undefined
   const items = elements(value)
@@ -170,6 +236,7 @@ export function elementOf(value: unknown, key: unknown): unknown {
 /** The elements of a list, the keys of a map, or the characters of a text. @throws TemplateError for others */
 export function elements(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value
+  if (value instanceof View) return value.items
   if (typeof value === 'string') return [...value]
   if (value instanceof Undefined) return value.isAllowed ? [] : value.use()
   if (value instanceof Uint8Array) return [...value]
@@ -178,7 +245,11 @@ export function elements(value: unknown): readonly unknown[] {
 }
 
 export const isIterable = (value: unknown): boolean =>
-  Array.isArray(value) || typeof value === 'string' || value instanceof Uint8Array || isMap(value)
+  value instanceof View ||
+  Array.isArray(value) ||
+  typeof value === 'string' ||
+  value instanceof Uint8Array ||
+  isMap(value)
 
 export function lengthOf(value: unknown): number {
   if (value instanceof Undefined) return value.use()
@@ -189,8 +260,8 @@ export function lengthOf(value: unknown): number {
 /** Whether two values are equal in Python. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
-  if (a instanceof Undefined || b instanceof Undefined)
-    return a instanceof Undefined && b instanceof Undefined
+  if (a instanceof Undefined) return a.isAllowed ? b instanceof Undefined : a.use()
+  if (b instanceof Undefined) return b.isAllowed ? false : b.use()
   // biome-ignore lint/suspicious/noDoubleEquals: numbers and bigints are compared by value
   if (isNumber(a) && isNumber(b)) return a.valueOf() == b.valueOf()
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0
@@ -200,6 +271,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
       a.length === b.length &&
       a.every((one, at) => isEqual(one, b[at]))
     )
+  if (a instanceof View && b instanceof View) return a.typeName === b.typeName && isEqual(a.items, b.items)
   if (!isMap(a) || !isMap(b)) return false
   return (
     sizeOf(a) === sizeOf(b) &&
@@ -241,6 +313,7 @@ export function contains(container: unknown, value: unknown): boolean | Promise<
     throw new TemplateError(`'in <string>' requires string as left operand, not ${typeOf(value)}`)
   }
   if (isMap(container)) return hasKey(container, value)
+  if (container instanceof View) return contains(container.items, value)
   if (Array.isArray(container)) return container.some((element) => isEqual(element, value))
   throw new TemplateError(`argument of type '${typeOf(container)}' is not iterable`)
 }
@@ -257,6 +330,7 @@ export function integer(value: unknown): number {
 export function plain(value: unknown): unknown {
   if (value instanceof Undefined) return value.use()
   if (Array.isArray(value)) return Array.from(value, plain)
+  if (value instanceof View) return value.items.map(plain)
   if (!isMap(value)) return isHostObject(value) || value instanceof Callable ? text(value) : value
   const pairs = entries(value).map(([key, inner]) => [key, plain(inner)] as const)
   const isRecord = pairs.every(([key]) => typeof key === 'string' && !/^\d+$/.test(key))

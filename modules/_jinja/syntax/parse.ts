@@ -1,5 +1,5 @@
 /** Reads templates. Statements are those of Jinja with its extensions `do` and loop controls, and those that Salt adds. */
-import type { TemplateSyntaxError } from './errors.ts'
+import type { TemplateSyntaxError } from '../errors.ts'
 import { readBlockFilters, readExpression, readTuple } from './expressions.ts'
 import type { Expression, Format, Parameter, Statement, Target, Template } from './nodes.ts'
 import { labelOf, TokenStream } from './token-stream.ts'
@@ -35,7 +35,8 @@ class Parser {
       const { line } = tokens
       if (tokens.isNext('data')) body.push({ type: 'data', text: tokens.next().value, line })
       else if (tokens.skip('variable begin')) {
-        body.push({ type: 'print', value: readTuple(tokens), line })
+        const { line: start } = tokens
+        body.push({ type: 'print', value: readTuple(tokens), line: start })
         tokens.expect('variable end')
       } else if (tokens.skip('block begin')) {
         if (ends.length > 0 && tokens.isName(...ends)) return body
@@ -95,6 +96,7 @@ class Parser {
         return { type: 'do', value: readTuple(tokens), line }
       case 'break':
       case 'continue':
+        if (!this.#isInLoop()) throw tokens.wrong(`'${name}' outside loop`, line)
         return { type: name, line }
       case 'block':
         return this.#block(line)
@@ -117,6 +119,12 @@ class Parser {
     return this.#data(name, line)
   }
 
+  /** Whether a loop is around, inside the macro or block that is open. */
+  #isInLoop(): boolean {
+    const around = this.#open.findLast(({ tag }) => ['for', 'macro', 'call', 'block'].includes(tag))
+    return around?.tag === 'for'
+  }
+
   /** The tags that Salt adds for data. */
   #data(tag: string, line: number): Statement {
     const tokens = this.#tokens
@@ -135,10 +143,15 @@ class Parser {
   #unknown(tag: string, line: number): TemplateSyntaxError {
     const open = this.#open.at(-1)
     if (tag === '') return this.#tokens.wrong('tag name expected', line)
-    const ends = open
-      ? ` Jinja was looking for the following tags: ${open.ends.map((end) => `'${end}'`).join(' or ')}. The innermost block that needs to be closed is '${open.tag}'.`
-      : ''
-    return this.#tokens.wrong(`Encountered unknown tag '${tag}'.${ends}`, line)
+    if (!open) return this.#tokens.wrong(`Encountered unknown tag '${tag}'.`, line)
+    const wanted = open.ends.map((end) => `'${end}'`).join(' or ')
+    const why = this.#open.some(({ ends }) => ends.includes(tag))
+      ? `You probably made a nesting mistake. Jinja is expecting this tag, but currently looking for ${wanted}.`
+      : `Jinja was looking for the following tags: ${wanted}.`
+    return this.#tokens.wrong(
+      `Encountered unknown tag '${tag}'. ${why} The innermost block that needs to be closed is '${open.tag}'.`,
+      line,
+    )
   }
 
   #for(line: number): Statement {
@@ -225,6 +238,8 @@ class Parser {
     while (!tokens.skip('operator', ')')) {
       if (parameters.length > 0) tokens.expect('operator', ',')
       const name = tokens.name()
+      if (parameters.some((parameter) => parameter.name === name))
+        throw tokens.wrong(`duplicate argument '${name}' in function definition`)
       if (tokens.skip('operator', '=')) parameters.push({ name, fallback: readExpression(tokens) })
       else if (parameters.at(-1)?.fallback)
         throw tokens.wrong('non-default argument follows default argument')
@@ -244,13 +259,18 @@ class Parser {
   #block(line: number): Statement {
     const tokens = this.#tokens
     const name = tokens.name()
-    while (tokens.isName('scoped', 'required')) tokens.next()
+    let isScoped = false
+    if (tokens.isOperator('-'))
+      throw tokens.wrong(
+        'Block names in Jinja have to be valid Python identifiers and may not contain hyphens, use an underscore instead.',
+      )
+    while (tokens.isName('scoped', 'required')) isScoped = tokens.next().value === 'scoped' || isScoped
     if (this.blocks.has(name)) throw tokens.wrong(`block '${name}' defined twice`, line)
     this.blocks.set(name, [])
     const body = this.#bodyOf('block')
     if (tokens.isNext('name', name)) tokens.next()
     this.blocks.set(name, body)
-    return { type: 'block', name, body, line }
+    return { type: 'block', name, isScoped, body, line }
   }
 
   #include(line: number): Statement {
@@ -285,7 +305,7 @@ class Parser {
     const names: [string, string][] = []
     while (!tokens.isNext('block end') && !this.#isContext()) {
       if (names.length > 0) tokens.expect('operator', ',')
-      if (tokens.isNext('block end') || this.#isContext()) break
+      if (this.#isContext()) break
       const name = tokens.name()
       if (name.startsWith('_'))
         throw tokens.wrong('names starting with an underline can not be imported', line)

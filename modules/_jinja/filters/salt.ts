@@ -1,19 +1,34 @@
 /** The filters that Salt adds for texts, hashes and regular expressions. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { posix } from 'node:path'
-import { parseAddress, pythonSearch, strftime } from '#internal'
-import { serializerOf } from '../_slsutil/serializers.ts'
-import { pythonRepr } from '../_values/python.ts'
-import { traverse } from '../_values/traverse.ts'
-import { Tuple } from '../_values/tuple.ts'
-import { bind, REQUIRED } from './arguments.ts'
-import type { Environment, Filter } from './environment.ts'
-import { TemplateError } from './errors.ts'
-import { strictText } from './filter-values.ts'
-import { methodOf } from './methods.ts'
-import type { Format } from './nodes.ts'
-import { capitalized } from './text-methods.ts'
-import { entries, float, integer, isFloat, isMap, isNumber, isTrue, lengthOf, plain, text } from './values.ts'
+import { fnmatch, parseAddress, pythonSearch, strftime } from '#internal'
+import { serializerOf } from '../../_slsutil/serializers.ts'
+import { pythonRepr } from '../../_values/python.ts'
+import { traverse } from '../../_values/traverse.ts'
+import { Tuple } from '../../_values/tuple.ts'
+import type { Environment, Filter } from '../environment.ts'
+import { TemplateError } from '../errors.ts'
+import type { Format } from '../syntax/nodes.ts'
+import { bind, REQUIRED } from '../values/arguments.ts'
+import { methodOf } from '../values/methods.ts'
+import { capitalized } from '../values/text-methods.ts'
+import {
+  elements,
+  entries,
+  float,
+  integer,
+  isFloat,
+  isMap,
+  isNumber,
+  isTrue,
+  lengthOf,
+  plain,
+  text,
+  typeOf,
+  Undefined,
+} from '../values/values.ts'
+import { networkFilters } from './network.ts'
+import { sorted, strictText } from './sorting.ts'
 
 const onText =
   (change: (shown: string) => unknown): Filter =>
@@ -22,8 +37,12 @@ const onText =
     return change(strictText(value))
   }
 
-const bytesOf = (value: unknown): Uint8Array =>
-  value instanceof Uint8Array ? value : Buffer.from(text(value))
+function bytesOf(value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) return value
+  if (typeof value === 'string') return Buffer.from(value)
+  if (value instanceof Undefined) return value.use()
+  throw new TemplateError(`expected str, bytes, or bytearray not <class '${typeOf(value)}'>`)
+}
 const hash =
   (name: string): Filter =>
   (value) =>
@@ -52,10 +71,11 @@ const yaml = serialized('yaml', (given) => {
 })
 
 export const saltFilters: Readonly<Record<string, Filter>> = {
+  ...networkFilters,
   yaml,
   json: serialized('json', (given) => {
     const { sort_keys, indent } = bind('json', { sort_keys: true, indent: null }, given)
-    return { sort_keys: isTrue(sort_keys), indent, ensure_ascii: true }
+    return { sort_keys: isTrue(sort_keys), indent, ensure_ascii: false }
   }),
   tojson(value, given) {
     const { indent, sort_keys } = bind('tojson', { indent: null, sort_keys: false }, given)
@@ -82,10 +102,10 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
   json_decode_list: (value) => value,
   json_encode_dict: (value) => value,
   json_encode_list: (value) => value,
-  yaml_dquote: onText((shown) => JSON.stringify(shown)),
-  yaml_squote: onText((shown) => `'${shown.replaceAll("'", "''")}'`),
+  yaml_dquote: (value) => doubleQuoted(text(value)),
+  yaml_squote: (value) => `'${text(value).replaceAll("'", "''").replaceAll(/\n+/g, '$&\n')}'`,
   yaml_encode(value) {
-    if (typeof value === 'string') return JSON.stringify(value)
+    if (typeof value === 'string') return doubleQuoted(value)
     if (Array.isArray(value) || isMap(value))
       throw new TemplateError('yaml_encode() only works with YAML scalar data')
     return String(serializerOf('yaml').serialize(value, {}))
@@ -105,7 +125,7 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
     const pattern = pythonSearch(strictText(rgx), flags(ignorecase, multiline))
     return pattern.replace(strictText(value), strictText(val)).text
   },
-  uuid: (value) => uuid5(text(value)),
+  uuid: (value) => uuid5(bytesOf(value)),
   to_bool,
   to_num: toNumber,
   str_to_num: toNumber,
@@ -151,14 +171,10 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
     const size = integer(value)
     return randomBytes(size).toString('base64').slice(0, size)
   },
-  random_hash: (_value, given) => {
-    const { hash_type } = bind('random_hash', { hash_type: 'sha512' }, given)
-    return createHash(text(hash_type)).update(randomBytes(64)).digest('hex')
-  },
+  random_hash: randomHash,
+  rand_str: randomHash,
+  check_whitelist_blacklist: isOnLists,
   path_join: (value, { args }) => posix.join(text(value), ...args.map(text)),
-  is_ip: (value) => addressOf(value) !== undefined,
-  is_ipv4: (value) => addressOf(value) === 4,
-  is_ipv6: (value) => addressOf(value) === 6,
   ipwrap: (value) => (Array.isArray(value) ? value.map((each) => wrapped(each)) : wrapped(value)),
   skip: () => '',
   method_call(value, { args, kwargs }) {
@@ -173,14 +189,6 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
     } = bind('traverse', { key: REQUIRED, default: null, delimiter: ':' }, given)
     return traverse(value, text(key), fallback, text(delimiter))
   },
-}
-
-/** Sort the keys of maps, as Python's `pprint` does. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value instanceof Tuple ? Tuple.from(value.map(sorted)) : value.map(sorted)
-  if (!isMap(value)) return value
-  const pairs = entries(value).map(([key, inner]) => [key, sorted(inner)] as const)
-  return new Map(pairs.sort(([a], [b]) => (text(a) < text(b) ? -1 : 1)))
 }
 
 const flags = (ignorecase: unknown, multiline: unknown): string =>
@@ -198,11 +206,41 @@ function groups(value: unknown, given: Parameters<Filter>[1], atStart: boolean):
   return found ? Tuple.from(found) : null
 }
 
+const yamlEscapes: Readonly<Record<string, string>> = {
+  '\0': '0',
+  '\x07': 'a',
+  '\b': 'b',
+  '\t': 't',
+  '\n': 'n',
+  '\v': 'v',
+  '\f': 'f',
+  '\r': 'r',
+  '\x1b': 'e',
+  '"': '"',
+  '\\': '\\',
+  '\u0085': 'N',
+  '\u00a0': '_',
+  '\u2028': 'L',
+  '\u2029': 'P',
+}
+
+/** Format a text as PyYAML does between double quotes: all but ASCII is escaped. */
+function doubleQuoted(shown: string): string {
+  const inner = shown.replaceAll(/[^ !#-[\]-~]/gu, (each) => {
+    const hex = (each.codePointAt(0) as number).toString(16).toUpperCase()
+    const letter = yamlEscapes[each]
+    if (letter !== undefined) return `\\${letter}`
+    if (hex.length <= 2) return `\\x${hex.padStart(2, '0')}`
+    return hex.length <= 4 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`
+  })
+  return `"${inner}"`
+}
+
 /** The name space of Salt's `uuid` filter. */
 const NAMESPACE = Buffer.from('91633ebf1c865e33935a28061f4b480e', 'hex')
 
 /** A UUID of version 5 (RFC 9562, 5.5). */
-function uuid5(name: string): string {
+function uuid5(name: Uint8Array): string {
   const digest = createHash('sha1').update(NAMESPACE).update(name).digest().subarray(0, 16)
   digest[6] = ((digest[6] as number) & 0x0f) | 0x50
   digest[8] = ((digest[8] as number) & 0x3f) | 0x80
@@ -214,13 +252,34 @@ function to_bool(value: unknown): boolean {
   if (typeof value === 'boolean') return value
   if (typeof value === 'string') return ['yes', '1', 'true'].includes(value.toLowerCase())
   if (isNumber(value)) return !isFloat(value) && Number(value) > 0
-  return (Array.isArray(value) || isMap(value)) && lengthOf(value) > 0
+  return (isMap(value) || (Array.isArray(value) && !(value instanceof Tuple))) && lengthOf(value) > 0
 }
 
 function toNumber(value: unknown): unknown {
-  const shown = text(value).trim()
+  const shown = text(value)
+    .trim()
+    .replaceAll(/(?<=\d)_(?=\d)/g, '')
   if (/^[-+]?\d+$/.test(shown)) return Number(shown)
   return /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(shown) ? float(Number(shown)) : value
+}
+
+/** Whether a text matches a pattern of the white list, if there is one, and none of the black list. */
+function isOnLists(...[value, given]: Parameters<Filter>): boolean {
+  const { whitelist, blacklist } = bind('filter', { whitelist: null, blacklist: null }, given)
+  const patterns = (list: unknown) =>
+    typeof list === 'string' ? [list] : list === null ? [] : elements(list)
+  const matches = (list: unknown) =>
+    patterns(list).some((pattern) => fnmatch(strictText(value), text(pattern)))
+  return !matches(blacklist) && (patterns(whitelist).length === 0 || matches(whitelist))
+}
+
+/** The hash of a random number up to the value. */
+function randomHash(...[value, given]: Parameters<Filter>): string {
+  const { hash_type } = bind('random_hash', { hash_type: null }, given)
+  integer(value)
+  return createHash(text(hash_type ?? 'md5'))
+    .update(randomBytes(64))
+    .digest('hex')
 }
 
 const UNITS = 'BKMGTPEZY'

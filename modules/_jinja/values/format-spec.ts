@@ -1,6 +1,6 @@
 /** Formats numbers and texts as the format specifications of Python do. */
-import { TemplateError } from './errors.ts'
-import { isFloat, isNumber, text, typeOf } from './values.ts'
+import { TemplateError } from '../errors.ts'
+import { isFloat, isMap, isNumber, text, typeOf } from './values.ts'
 
 export interface Spec {
   readonly fill: string
@@ -43,12 +43,12 @@ export function bounded(digits: string): number {
 
 /** @throws TemplateError if the type does not fit the value */
 export function format(value: unknown, spec: Spec): string {
-  if (isNumber(value) && typeof value !== 'boolean' && spec.type !== 's')
-    return padded(numberText(value, spec), spec, '>')
-  if (isNumber(value) && spec.type !== '' && spec.type !== 's')
-    return padded(numberText(value, spec), spec, '>')
-  if (spec.type !== '' && spec.type !== 's')
+  if (isNumber(value) && spec.type !== 's') return padded(numberText(value, spec), spec, '>')
+  if (value === null || Array.isArray(value) || isMap(value))
+    throw new TemplateError(`unsupported format string passed to ${typeOf(value)}.__format__`)
+  if (isNumber(value) || (spec.type !== '' && spec.type !== 's'))
     throw new TemplateError(`Unknown format code '${spec.type}' for object of type '${typeOf(value)}'`)
+  if (spec.grouping !== '') throw new TemplateError(`Cannot specify '${spec.grouping}' with 's'.`)
   const whole = text(value)
   return padded(
     spec.precision === undefined ? whole : [...whole].slice(0, spec.precision).join(''),
@@ -79,6 +79,8 @@ function numberText(value: unknown, spec: Spec): string {
   const { type } = spec
   if (type in bases || type === 'd' || type === 'c' || (type === '' && !isFloat(value)))
     return integerText(value, spec)
+  if (!isFloat(value) && !'eEfFgGn%'.includes(type))
+    throw new TemplateError(`Unknown format code '${type}' for object of type 'int'`)
   const number = Number(value)
   const magnitude = Math.abs(number)
   const isNegative = number < 0 || Object.is(number, -0)
@@ -87,6 +89,8 @@ function numberText(value: unknown, spec: Spec): string {
 
 function integerText(value: unknown, spec: Spec): string {
   if (isFloat(value)) throw new TemplateError(`Unknown format code '${spec.type}' for object of type 'float'`)
+  if (spec.precision !== undefined)
+    throw new TemplateError('Precision not allowed in integer format specifier')
   const whole = BigInt(value as number | bigint | boolean)
   if (spec.type === 'c') return String.fromCodePoint(Number(whole))
   const base = bases[spec.type] ?? 10
@@ -132,11 +136,22 @@ function floatDigits(magnitude: number, { type, precision, isAlternate }: Spec):
   throw new TemplateError(`Unknown format code '${type}' for object of type 'float'`)
 }
 
-/** JavaScript formats at most 100 digits, and numbers from 1e21 on otherwise. */
-const fixed = (magnitude: number, digits: number): string =>
-  magnitude < 1e21
-    ? magnitude.toFixed(Math.min(digits, 100)) + '0'.repeat(Math.max(digits - 100, 0))
-    : `${BigInt(magnitude)}${digits > 0 ? `.${'0'.repeat(digits)}` : ''}`
+/** Format with a number of digits behind the point. JavaScript formats at most 100, and numbers from 1e21 on otherwise. */
+export function fixed(magnitude: number, digits: number): string {
+  if (!Number.isFinite(magnitude)) return String(magnitude)
+  if (magnitude >= 1e21) return `${BigInt(magnitude)}${digits > 0 ? `.${'0'.repeat(digits)}` : ''}`
+  if (digits >= 100) return magnitude.toFixed(100) + '0'.repeat(digits - 100)
+  return evenHalf(magnitude, digits) ?? magnitude.toFixed(digits)
+}
+
+/** What lies in the middle between two numbers of so many digits is rounded to the even one, as in Python. */
+function evenHalf(magnitude: number, digits: number): string | undefined {
+  const exact = magnitude.toFixed(100)
+  const end = exact.length - 100 + digits
+  if (!/^50*$/.test(exact.slice(end))) return undefined
+  const below = exact.slice(0, end).replace(/\.$/, '')
+  return /[02468]$/.test(below) ? below : undefined
+}
 
 const exponent = (magnitude: number, digits: number): string =>
   magnitude.toExponential(Math.min(digits, 100)).replace(/e([-+])(\d)$/, 'e$10$2')

@@ -1,7 +1,8 @@
 /** Methods of texts, bytes, lists and maps, as those of Python. */
-import { Tuple } from '../_values/tuple.ts'
+import { pythonRepr } from '../../_values/python.ts'
+import { Tuple } from '../../_values/tuple.ts'
+import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from './arguments.ts'
-import { TemplateError } from './errors.ts'
 import { textMethods } from './text-methods.ts'
 import {
   Callable,
@@ -19,6 +20,7 @@ import {
   isTrue,
   setKey,
   text,
+  View,
 } from './values.ts'
 
 type Method<T> = (value: T, given: Given) => unknown
@@ -107,9 +109,12 @@ function indexOf(list: readonly unknown[], given: Given): number {
 type Map_ = Map<unknown, unknown> | Record<string, unknown>
 
 const mapMethods: Readonly<Record<string, Method<Map_>>> = {
-  keys: (map, given) => none('keys', given) && entries(map).map(([key]) => key),
-  values: (map, given) => none('values', given) && entries(map).map(([, value]) => value),
-  items: (map, given) => none('items', given) && entries(map).map(([key, value]) => Tuple.of(key, value)),
+  keys: (map, given) => none('keys', given) && new View('dict_keys', () => entries(map).map(([key]) => key)),
+  values: (map, given) =>
+    none('values', given) && new View('dict_values', () => entries(map).map(([, value]) => value)),
+  items: (map, given) =>
+    none('items', given) &&
+    new View('dict_items', () => entries(map).map(([key, value]) => Tuple.of(key, value))),
   get(map, given) {
     const { key, default: fallback } = bind('get', { key: REQUIRED, default: null }, given)
     return hasKey(map, key) ? getKey(map, key) : fallback
@@ -127,7 +132,7 @@ const mapMethods: Readonly<Record<string, Method<Map_>>> = {
   pop(map, given) {
     const { key, default: fallback } = bind('pop', { key: REQUIRED, default: REQUIRED_OR_ERROR }, given)
     if (!hasKey(map, key)) {
-      if (fallback === REQUIRED_OR_ERROR) throw new TemplateError(`KeyError: ${text(key)}`)
+      if (fallback === REQUIRED_OR_ERROR) throw new TemplateError(`KeyError: ${pythonRepr(key)}`)
       return fallback
     }
     const value = getKey(map, key)
@@ -142,11 +147,20 @@ const mapMethods: Readonly<Record<string, Method<Map_>>> = {
     return Tuple.of(...last)
   },
   copy: (map, given) => none('copy', given) && new Map(entries(map)),
+  fromkeys: (_map, given) => mapOfKeys(given),
   clear(map, given) {
     none('clear', given)
     for (const [key] of entries(map)) remove(map, key)
     return null
   },
+}
+
+/** A map of keys that all have the same value. */
+export function mapOfKeys(given: Given): Map<unknown, unknown> {
+  const { iterable, value } = bind('fromkeys', { iterable: REQUIRED, value: null }, given)
+  const map = new Map<unknown, unknown>()
+  for (const key of elements(iterable)) setKey(map, key, value)
+  return map
 }
 
 const REQUIRED_OR_ERROR = Symbol('no default')

@@ -1,7 +1,8 @@
 /** Reads expressions, with the precedences of Jinja. */
+
+import { numberFrom } from '../values/values.ts'
 import type { Arguments, Comparison, Expression } from './nodes.ts'
 import { labelOf, type TokenStream } from './token-stream.ts'
-import { numberFrom } from './values.ts'
 
 const comparisons = ['==', '!=', '<', '<=', '>', '>=']
 const constants: Readonly<Record<string, unknown>> = {
@@ -17,6 +18,8 @@ const NO_ARGUMENTS: Arguments = { positional: [], keywords: [] }
 
 /** Read an expression; several with commas between are a tuple. */
 export function readTuple(tokens: TokenStream, { withCondition = true } = {}): Expression {
+  if (tokens.isNext('variable end') || tokens.isNext('block end') || tokens.isOperator(')'))
+    throw tokens.wrong(`Expected an expression, got '${labelOf(tokens.current)}'`)
   const read = () => (withCondition ? readExpression(tokens) : readOr(tokens))
   const first = read()
   if (!tokens.isOperator(',')) return first
@@ -121,7 +124,7 @@ function readPrimary(tokens: TokenStream): Expression {
   if (tokens.skip('operator', '(')) return readParentheses(tokens)
   if (tokens.skip('operator', '[')) return { type: 'list', items: readItems(tokens, ']') }
   if (tokens.skip('operator', '{')) return readDict(tokens)
-  throw tokens.wrong(`Expected an expression, got '${labelOf(token)}'`)
+  throw tokens.wrong(`unexpected '${labelOf(token)}'`)
 }
 
 /** Strings one after the other are one. */
@@ -222,20 +225,31 @@ function readArguments(tokens: TokenStream): Arguments {
       if (tokens.skip('operator', ')')) break
     }
     isFirst = false
+    const { line } = tokens
+    const isNamed = keywords.length > 0
+    if (map || (list && tokens.isOperator('*'))) throw tokens.wrong(INVALID_CALL, line)
     if (tokens.skip('operator', '*')) list = readExpression(tokens)
     else if (tokens.skip('operator', '**')) map = readExpression(tokens)
-    else readArgument(tokens, positional, keywords)
+    else if (readArgument(tokens, positional, keywords) === 'positional' && (isNamed || list))
+      throw tokens.wrong(INVALID_CALL, line)
   }
   return { positional, keywords, ...(list && { list }), ...(map && { map }) }
 }
 
-function readArgument(tokens: TokenStream, positional: Expression[], keywords: [string, Expression][]): void {
-  const { line } = tokens
+const INVALID_CALL = 'invalid syntax for function call expression'
+
+function readArgument(
+  tokens: TokenStream,
+  positional: Expression[],
+  keywords: [string, Expression][],
+): 'positional' | 'keyword' {
   const value = readExpression(tokens)
-  if (value.type === 'name' && tokens.skip('operator', '='))
-    keywords.push([value.name, readExpression(tokens)])
-  else if (keywords.length > 0) throw tokens.wrong('invalid syntax for function call expression', line)
-  else positional.push(value)
+  if (value.type !== 'name' || !tokens.skip('operator', '=')) {
+    positional.push(value)
+    return 'positional'
+  }
+  keywords.push([value.name, readExpression(tokens)])
+  return 'keyword'
 }
 
 /** Read filters and tests behind an expression, and calls of what they give. */
@@ -282,8 +296,9 @@ function readTest(tokens: TokenStream, of: Expression): Expression {
 function readTestArguments(tokens: TokenStream): Arguments {
   if (tokens.isOperator('(')) return readArguments(tokens)
   const { kind } = tokens.current
+  if (tokens.isName('is')) throw tokens.wrong('You cannot chain multiple tests with is')
   const isValue = kind === 'string' || kind === 'number' || tokens.isOperator('[') || tokens.isOperator('{')
-  const isOther = kind === 'name' && !tokens.isName('else', 'or', 'and', 'is', 'not', 'if', 'in')
+  const isOther = kind === 'name' && !tokens.isName('else', 'or', 'and', 'not', 'if', 'in')
   if (!isValue && !isOther) return NO_ARGUMENTS
   return { positional: [readPostfix(tokens, readPrimary(tokens))], keywords: [] }
 }

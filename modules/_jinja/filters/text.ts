@@ -1,14 +1,14 @@
 /** The filters of Jinja for texts and numbers. */
 
-import { pythonRepr } from '../_values/python.ts'
-import { Tuple } from '../_values/tuple.ts'
-import { bind, REQUIRED } from './arguments.ts'
-import type { Filter } from './environment.ts'
-import { TemplateError } from './errors.ts'
-import { strictText } from './filter-values.ts'
-import { formatPercent } from './format-percent.ts'
-import { pairs } from './methods.ts'
-import { capitalized, centred, linesOf, replaced } from './text-methods.ts'
+import { pythonRepr } from '../../_values/python.ts'
+import { Tuple } from '../../_values/tuple.ts'
+import type { Filter } from '../environment.ts'
+import { TemplateError } from '../errors.ts'
+import { bind, REQUIRED } from '../values/arguments.ts'
+import { formatPercent } from '../values/format-percent.ts'
+import { fixed } from '../values/format-spec.ts'
+import { pairs } from '../values/methods.ts'
+import { capitalized, centred, linesOf, replaced } from '../values/text-methods.ts'
 import {
   float,
   integer,
@@ -20,7 +20,8 @@ import {
   text,
   typeOf,
   Undefined,
-} from './values.ts'
+} from '../values/values.ts'
+import { sorted, strictText } from './sorting.ts'
 
 const onText =
   (change: (shown: string) => unknown): Filter =>
@@ -39,6 +40,21 @@ const htmlEscapes: Readonly<Record<string, string>> = {
 const escapeHtml = (shown: string): string =>
   shown.replaceAll(/[&<>"']/g, (each) => htmlEscapes[each] as string)
 
+const htmlNames: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '\u00a0',
+}
+function unescapedHtml(reference: string): string {
+  const name = reference.slice(1, -1)
+  if (!name.startsWith('#')) return htmlNames[name.toLowerCase()] ?? reference
+  const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
+  return code > 0x10ffff ? '\ufffd' : String.fromCodePoint(code)
+}
+
 export const textFilters: Readonly<Record<string, Filter>> = {
   upper: onText((shown) => shown.toUpperCase()),
   lower: onText((shown) => shown.toLowerCase()),
@@ -52,12 +68,13 @@ export const textFilters: Readonly<Record<string, Filter>> = {
   striptags: onText((shown) =>
     shown
       .replaceAll(/<!--[\s\S]*?-->|<[^>]*>/g, '')
+      .replaceAll(/&(?:amp|lt|gt|quot|apos|nbsp|#x[\da-f]+|#\d+);/gi, unescapedHtml)
       .split(/\s+/)
       .filter((word) => word !== '')
       .join(' '),
   ),
   wordcount: onText((shown) => shown.match(/[\p{L}\p{N}_]+/gu)?.length ?? 0),
-  pprint: (value) => pythonRepr(value),
+  pprint: (value) => pythonRepr(sorted(value)),
   trim(value, given) {
     const { chars } = bind('trim', { chars: null }, given)
     if (chars === null) return text(value).trim()
@@ -84,7 +101,11 @@ export const textFilters: Readonly<Record<string, Filter>> = {
   },
   xmlattr(value, given) {
     const { autospace } = bind('xmlattr', { autospace: true }, given)
-    const shown = pairs(value)
+    const all = pairs(value)
+    const wrong = all.map(([key]) => text(key)).find((key) => /\s/.test(key))
+    if (wrong !== undefined)
+      throw new TemplateError(`Invalid character in attribute name: ${pythonRepr(wrong)}`)
+    const shown = all
       .filter(([, inner]) => inner !== null && !(inner instanceof Undefined))
       .map(([key, inner]) => `${escapeHtml(text(key))}="${escapeHtml(text(inner))}"`)
       .join(' ')
@@ -109,14 +130,17 @@ const FLOAT = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i
 export const numberFilters: Readonly<Record<string, Filter>> = {
   int(value, given) {
     const { default: fallback, base } = bind('int', { default: 0, base: 10 }, given)
+    if (value instanceof Undefined) return value.isAllowed ? fallback : value.use()
     if (isNumber(value)) return isFloat(value) ? Math.trunc(Number(value)) : integerOf(value)
     return (typeof value === 'string' ? parsedInteger(value, integer(base)) : undefined) ?? fallback
   },
   float(value, given) {
     const { default: fallback } = bind('float', { default: float(0) }, given)
+    if (value instanceof Undefined) return value.isAllowed ? fallback : value.use()
     if (isNumber(value)) return float(Number(value))
     const shown = typeof value === 'string' ? value.trim().replaceAll('_', '') : ''
-    return FLOAT.test(shown) ? float(Number(shown)) : fallback
+    if (FLOAT.test(shown)) return float(Number(shown))
+    return floatOf(shown) ?? fallback
   },
   abs(value) {
     if (!isNumber(value)) throw new TemplateError(`bad operand type for abs(): '${typeOf(value)}'`)
@@ -130,10 +154,19 @@ export const numberFilters: Readonly<Record<string, Filter>> = {
   },
 }
 
+/** The floats that Python writes as words. */
+function floatOf(shown: string): number | undefined {
+  const [, sign = '', word] = /^([-+]?)(inf|infinity|nan)$/i.exec(shown) ?? []
+  if (word === undefined) return undefined
+  if (word.toLowerCase() === 'nan') return Number.NaN
+  return sign === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+}
+
 const integerOf = (value: unknown): unknown => (typeof value === 'bigint' ? value : Number(value))
 
 /** Read an integer of a base; in base 10 also the whole part of a float. */
-function parsedInteger(shown: string, base: number): unknown {
+function parsedInteger(shown: string, given: number): unknown {
+  const base = given === 0 ? baseOf(shown) : given
   const digits = shown
     .trim()
     .replaceAll('_', '')
@@ -149,6 +182,11 @@ function parsedInteger(shown: string, base: number): unknown {
     : undefined
 }
 
+function baseOf(shown: string): number {
+  const [, letter = ''] = /^\s*[-+]?0([xob])/i.exec(shown) ?? []
+  return { x: 16, o: 8, b: 2 }[letter.toLowerCase()] ?? 10
+}
+
 const prefixes: Readonly<Record<number, RegExp>> = { 16: /^([-+]?)0x/i, 8: /^([-+]?)0o/i, 2: /^([-+]?)0b/i }
 
 /** Half is rounded to even, as in Python. */
@@ -158,7 +196,7 @@ function rounded(value: number, precision: number, method: string, wasFloat: boo
   if (method === 'floor') return float(Math.floor(value * factor) / factor)
   if (method !== 'common') throw new TemplateError('method must be common, ceil or floor')
   if (!wasFloat) return precision >= 0 ? value : toEven(value * factor) / factor
-  if (precision > 0) return float(Number(value.toFixed(Math.min(precision, 100))))
+  if (precision > 0) return float(Math.sign(value) * Number(fixed(Math.abs(value), precision)))
   return float(toEven(value * factor) / factor)
 }
 
@@ -171,7 +209,7 @@ function toEven(value: number): number {
 function indent(...[value, given]: Parameters<Filter>): string {
   const { width, first, blank } = bind('indent', { width: 4, first: false, blank: false }, given)
   const space = typeof width === 'string' ? width : ' '.repeat(integer(width))
-  const [start = '', ...rest] = linesOf(`${text(value)}\n`)
+  const [start = '', ...rest] = linesOf(`${strictText(value)}\n`)
   const indented = rest.map((line) => (isTrue(blank) || line !== '' ? space + line : line))
   return [isTrue(first) ? space + start : start, ...indented].join('\n')
 }
@@ -184,6 +222,7 @@ function truncate(...[value, given]: Parameters<Filter>): string {
   )
   const all = [...text(value)]
   const [limit, ending] = [integer(length), text(end)]
+  if (limit < ending.length) throw new TemplateError(`expected length >= ${ending.length}, got ${limit}`)
   if (all.length <= limit + (leeway === null ? 5 : integer(leeway))) return all.join('')
   const cut = all.slice(0, limit - ending.length).join('')
   if (isTrue(killwords)) return cut + ending
@@ -192,22 +231,24 @@ function truncate(...[value, given]: Parameters<Filter>): string {
 }
 
 function wordwrap(...[value, given]: Parameters<Filter>): string {
-  const { width, break_long_words, wrapstring } = bind(
+  const { width, break_long_words, wrapstring, break_on_hyphens } = bind(
     'wordwrap',
     { width: 79, break_long_words: true, wrapstring: '\n', break_on_hyphens: true },
     given,
   )
   const limit = integer(width)
-  const wrapped = linesOf(text(value)).map((line) => wrapLine(line, limit, isTrue(break_long_words)))
+  const between = isTrue(break_on_hyphens) ? /(?<=[^ ]-)(?=[^ -])|( +)/ : /( +)/
+  const wrapped = linesOf(text(value)).map((line) =>
+    wrapLine(line.split(between), limit, isTrue(break_long_words)),
+  )
   return wrapped.map((lines) => lines.join(text(wrapstring))).join(text(wrapstring))
 }
 
-function wrapLine(line: string, width: number, breaksWords: boolean): string[] {
+function wrapLine(words: readonly (string | undefined)[], width: number, breaksWords: boolean): string[] {
   const lines: string[] = []
   let current = ''
-  for (const word of line
-    .split(/(?<=[^ ]-)(?=[^ -])|( +)/)
-    .filter((part) => part !== undefined && part !== '')) {
+  for (const word of words) {
+    if (word === undefined || word === '') continue
     if (current.length + word.length > width && current !== '') {
       lines.push(current.trimEnd())
       current = ''

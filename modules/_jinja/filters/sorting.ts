@@ -1,8 +1,8 @@
 /** What several filters need. */
-import { Tuple } from '../_values/tuple.ts'
-import { TemplateError } from './errors.ts'
-import { attribute, item } from './lookup.ts'
-import { compare, isEqual, typeOf, Undefined } from './values.ts'
+import { Tuple } from '../../_values/tuple.ts'
+import { TemplateError } from '../errors.ts'
+import { attribute, item } from '../values/lookup.ts'
+import { compare, entries, isEqual, isMap, text, typeOf, Undefined } from '../values/values.ts'
 
 export function strictText(value: unknown): string {
   if (typeof value === 'string') return value
@@ -53,3 +53,11 @@ export function uniqueBy(values: readonly unknown[], keyOf: (value: unknown) => 
 }
 
 export const tuple = (values: readonly unknown[]): Tuple => Tuple.from(values)
+
+/** Sort the keys of maps, as Python's `pprint` does. */
+export function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value instanceof Tuple ? Tuple.from(value.map(sorted)) : value.map(sorted)
+  if (!isMap(value)) return value
+  const pairs = entries(value).map(([key, inner]) => [key, sorted(inner)] as const)
+  return new Map(pairs.sort(([a], [b]) => (text(a) < text(b) ? -1 : 1)))
+}

@@ -1,7 +1,7 @@
 /** Operators of Python. */
 import { Float } from '#internal'
-import { Tuple } from '../_values/tuple.ts'
-import { TemplateError } from './errors.ts'
+import { Tuple } from '../../_values/tuple.ts'
+import { TemplateError } from '../errors.ts'
 import { formatPercent } from './format-percent.ts'
 import { float, isFloat, isNumber, text, typeOf, Undefined } from './values.ts'
 
@@ -53,6 +53,7 @@ function ofNumbers(operator: string, left: Num, right: Num): unknown {
   if (operator === '/') return divide(Number(left), Number(right))
   if (isFloat(left) || isFloat(right)) return ofFloats(operator, Number(left), Number(right))
   const [a, b] = [Number(left), Number(right)]
+  if (operator === '**' && b < 0) return negativePower(a, b)
   if (typeof left !== 'bigint' && typeof right !== 'bigint') {
     const result = ofIntegers(operator, a, b)
     if (typeof result !== 'number' || Number.isSafeInteger(result)) return result
@@ -68,15 +69,21 @@ function divide(left: number, right: number): unknown {
 /** Floats and integers; rounded down, and with the sign of the divisor, as in Python. */
 function ofFloats(operator: string, a: number, b: number): unknown {
   if ((operator === '//' || operator === '%') && b === 0)
-    throw new TemplateError('float floor division by zero')
+    throw new TemplateError(operator === '%' ? 'float modulo' : 'float floor division by zero')
   return float(compute(operator, a, b))
 }
 
 function ofIntegers(operator: string, a: number, b: number): unknown {
-  if ((operator === '//' || operator === '%') && b === 0)
-    throw new TemplateError('integer division or modulo by zero')
-  if (operator === '**' && b < 0) return float(a ** b)
+  if ((operator === '//' || operator === '%') && b === 0) throw divisionByZero(operator)
   return compute(operator, a, b)
+}
+
+const divisionByZero = (operator: string): TemplateError =>
+  new TemplateError(operator === '%' ? 'integer modulo by zero' : 'integer division or modulo by zero')
+
+function negativePower(a: number, b: number): unknown {
+  if (a === 0) throw new TemplateError('0.0 cannot be raised to a negative power')
+  return float(a ** b)
 }
 
 function compute(operator: string, a: number, b: number): number {
@@ -105,9 +112,9 @@ function ofBigints(operator: string, a: bigint, b: bigint): bigint {
     case '*':
       return a * b
     case '//':
-      return floorDivided(a, b)
     case '%':
-      return a - b * floorDivided(a, b)
+      if (b === 0n) throw divisionByZero(operator)
+      return operator === '%' ? a - b * floorDivided(a, b) : floorDivided(a, b)
     default:
       if (b > MAX_EXPONENT) throw new TemplateError(`exponents above ${MAX_EXPONENT} are refused`)
       return a ** b
@@ -115,7 +122,6 @@ function ofBigints(operator: string, a: bigint, b: bigint): bigint {
 }
 
 function floorDivided(a: bigint, b: bigint): bigint {
-  if (b === 0n) throw new TemplateError('integer division or modulo by zero')
   const quotient = a / b
   return a % b !== 0n && a < 0n !== b < 0n ? quotient - 1n : quotient
 }

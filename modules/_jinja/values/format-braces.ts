@@ -1,6 +1,6 @@
 /** Formats texts by `{}`, as Python's `str.format` does. */
-import { pythonRepr } from '../_values/python.ts'
-import { TemplateError } from './errors.ts'
+import { pythonAscii, pythonRepr } from '../../_values/python.ts'
+import { TemplateError } from '../errors.ts'
 import { formatBySpec } from './format-spec.ts'
 import { elementOf, type Given, text } from './values.ts'
 
@@ -9,6 +9,7 @@ const FIELD = /^([^.[!:]*)((?:\.[^.[!:]+|\[[^\]]+\])*)(?:!([rsa]))?(?::([\s\S]*)
 /** Replace the places `{}`, `{0}`, `{name.part[0]!r:>8}`, … of a text. @throws TemplateError */
 export function formatBraces(template: string, given: Given): string {
   let next = 0
+  let isNumbered = false
   let shown = ''
   for (let at = 0; at < template.length; ) {
     const character = template[at] as string
@@ -20,10 +21,16 @@ export function formatBraces(template: string, given: Given): string {
       const field = FIELD.exec(template.slice(at + 1, end))
       if (!field) throw new TemplateError('expected }, or a field name, in format string')
       const [, name = '', path = '', conversion, spec = ''] = field
+      isNumbered ||= /^\d/.test(name)
+      if (isNumbered && (name === '' || next > 0) && !/^[^\d]/.test(name))
+        throw new TemplateError(
+          name === ''
+            ? 'cannot switch from manual field specification to automatic field numbering'
+            : 'cannot switch from automatic field numbering to manual field specification',
+        )
       const value = follow(givenValue(name === '' ? String(next++) : name, given), path)
       const inner = spec.includes('{') ? formatBraces(spec, { ...given, args: given.args.slice(next) }) : spec
-      const isText = conversion !== undefined
-      shown += formatBySpec(isText ? (conversion === 's' ? text(value) : pythonRepr(value)) : value, inner)
+      shown += formatBySpec(converted(value, conversion), inner)
       at = end + 1
     } else if (character === '}') throw new TemplateError("Single '}' encountered in format string")
     else {
@@ -32,6 +39,13 @@ export function formatBraces(template: string, given: Given): string {
     }
   }
   return shown
+}
+
+/** What `!s`, `!r` and `!a` make of a value. */
+function converted(value: unknown, conversion: string | undefined): unknown {
+  if (conversion === undefined) return value
+  if (conversion === 's') return text(value)
+  return conversion === 'r' ? pythonRepr(value) : pythonAscii(value)
 }
 
 /** The end of a field, which may have fields in its specification. */

@@ -1,0 +1,135 @@
+/** The filters that Salt adds for IP addresses and networks. */
+import { isInNetwork, parseAddress, parseNetwork } from '#internal'
+import type { Filter } from '../environment.ts'
+import { TemplateError } from '../errors.ts'
+import { bind, REQUIRED } from '../values/arguments.ts'
+import { elements, entries, isMap, text, typeOf } from '../values/values.ts'
+
+type Version = 4 | 6
+
+/** A network with more hosts is refused. */
+const MAX_HOSTS = 65_536
+
+/** An address, which may have a length of its prefix, and a zone. */
+interface Interface {
+  readonly version: Version
+  readonly bits: bigint
+  readonly zone: string
+  readonly length: number | undefined
+}
+
+function interfaceOf(value: unknown): Interface | undefined {
+  if (typeof value !== 'string') return undefined
+  const [, start = '', zone = '', digits] = /^([^%/]*)(%[^%/]+)?(?:\/(\d{1,3}))?$/.exec(value) ?? []
+  const address = parseAddress(start)
+  if (!address || (zone !== '' && address.version === 4)) return undefined
+  const length = digits === undefined ? undefined : Number(digits)
+  return (length ?? 0) <= sizeOf(address.version) ? { ...address, zone, length } : undefined
+}
+
+const sizeOf = (version: Version): number => (version === 4 ? 32 : 128)
+
+/** Write an address as Python does: the longest run of zeros of IPv6 is left out. */
+function shown(version: Version, bits: bigint): string {
+  const size = version === 4 ? 8n : 16n
+  const count = version === 4 ? 4 : 8
+  const parts = Array.from(
+    { length: count },
+    (_, at) => (bits >> (size * BigInt(count - 1 - at))) & ((1n << size) - 1n),
+  )
+  if (version === 4) return parts.join('.')
+  return new URL(`http://[${parts.map((part) => part.toString(16)).join(':')}]`).hostname.slice(1, -1)
+}
+
+const withLength = ({ version, bits, zone, length }: Interface, usual?: number): string => {
+  const ones = length ?? usual
+  return shown(version, bits) + zone + (ones === undefined ? '' : `/${ones}`)
+}
+
+/** Those values of a list that are addresses, or the value itself. Null if it is none. */
+const addresses =
+  (version: Version | undefined): Filter =>
+  (value, given) => {
+    const { options } = bind('filter', { options: null }, given)
+    if (options !== null)
+      throw new TemplateError(`the options '${text(options)}' of addresses are not supported`)
+    const one = (each: unknown) => {
+      const found = interfaceOf(each)
+      return found && (version ?? found.version) === found.version ? withLength(found) : null
+    }
+    return Array.isArray(value)
+      ? byVersion(value)
+          .map(one)
+          .filter((each) => each !== null)
+      : one(value)
+  }
+
+/** Salt gives the addresses of IPv4 first. */
+const byVersion = (values: readonly unknown[]): unknown[] =>
+  [4, 6].flatMap((version) => values.filter((value) => interfaceOf(value)?.version === version))
+
+/** What is computed of an address, or of each address of a list. Null if there is none. */
+const ofEach =
+  (compute: (found: Interface) => unknown): Filter =>
+  (value, given, environment) => {
+    const found = addresses(undefined)(value, given, environment)
+    const all = (Array.isArray(found) ? found : [found]).flatMap((each) => interfaceOf(each) ?? [])
+    if (all.length === 0) return null
+    return Array.isArray(value) ? all.map(compute) : compute(all[0] as Interface)
+  }
+
+const hostBits = ({ version, length }: Interface): number => sizeOf(version) - (length ?? sizeOf(version))
+
+/** Without the address of the network, and the broadcast address of IPv4. */
+function hosts(network: Interface): string[] {
+  const free = hostBits(network)
+  if (2 ** free > MAX_HOSTS) throw new TemplateError(`networks of more than ${MAX_HOSTS} hosts are refused`)
+  const first = (network.bits >> BigInt(free)) << BigInt(free)
+  const [before, after] = free < 2 ? [0, 0] : [1, network.version === 4 ? 1 : 0]
+  return Array.from({ length: 2 ** free - before - after }, (_, at) =>
+    shown(network.version, first + BigInt(at + before)),
+  )
+}
+
+function networkSize(network: Interface): bigint | number {
+  const size = 1n << BigInt(hostBits(network))
+  return Number.isSafeInteger(Number(size)) ? Number(size) : size
+}
+
+/** Keep the addresses that are in one of the networks: those of a list, or of the lists of a map. */
+function filterByNetworks(...[values, given]: Parameters<Filter>): unknown {
+  const { networks } = bind('filter_by_networks', { networks: REQUIRED }, given)
+  if (networks === null) return values
+  const all = elements(networks).map((network) => parsed(() => parseNetwork(text(network))))
+  const kept = (list: unknown) =>
+    elements(list).flatMap((each) => {
+      const address = parseAddress(text(each))
+      if (!address) throw new TemplateError(`'${text(each)}' does not appear to be an IPv4 or IPv6 address`)
+      return all.filter((network) => isInNetwork(address, network)).map(() => each)
+    })
+  if (isMap(values)) return new Map(entries(values).map(([key, list]) => [key, kept(list)]))
+  if (!Array.isArray(values) && typeof values !== 'string')
+    throw new TemplateError(`Do not know how to filter a <class '${typeOf(values)}'>`)
+  return kept(values)
+}
+
+function parsed<T>(parse: () => T): T {
+  try {
+    return parse()
+  } catch (cause) {
+    throw new TemplateError((cause as Error).message, { cause })
+  }
+}
+
+export const networkFilters: Readonly<Record<string, Filter>> = {
+  is_ip: (value) => interfaceOf(value) !== undefined,
+  is_ipv4: (value) => interfaceOf(value)?.version === 4,
+  is_ipv6: (value) => interfaceOf(value)?.version === 6,
+  ipaddr: addresses(undefined),
+  ipv4: addresses(4),
+  ipv6: addresses(6),
+  ip_host: ofEach((found) => withLength(found, sizeOf(found.version))),
+  network_hosts: ofEach(hosts),
+  network_size: ofEach(networkSize),
+  filter_by_networks: filterByNetworks,
+}
