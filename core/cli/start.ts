@@ -33,7 +33,7 @@ async function main(once: boolean): Promise<number> {
 }
 
 async function runIn(folder: Folder, once: boolean, interrupted: Promise<void>): Promise<number> {
-  const programs = openPrograms(folder.path)
+  const programs = openPrograms(folder.path, interrupted)
   let shown = false
   const show = async () => {
     await tour(folder, programs)

@@ -72,6 +72,17 @@ function checkPermitted(command: CommandLine, { opts, nested, job }: Context): v
   throw new CommandExecutionError(`The shell command "${line}" is not permitted`)
 }
 
+/** @throws CommandExecutionError where commands are limited, since a template could run any */
+export function checkTemplate({ opts, nested, job }: Context): void {
+  const isLimited = [opts.cmd_whitelist_glob, opts.cmd_blacklist_glob].some(
+    (globs) => Array.isArray(globs) && globs.length > 0,
+  )
+  if (nested || !job || !isLimited) return
+  throw new CommandExecutionError(
+    'template is not permitted: cmd_whitelist_glob or cmd_blacklist_glob limits commands, and a template could run others',
+  )
+}
+
 /** Whether one of the globs matches. `globs` comes from the configuration and may have any type. */
 function matchesAny(line: string, globs: unknown): boolean {
   return Array.isArray(globs) && globs.some((glob) => fnmatch(line, String(glob)))

@@ -4,7 +4,7 @@ import { type Rendering, renderEach } from '../_template/index.ts'
 import { entriesOf, isMapping } from '../_values/traverse.ts'
 import { decodeOutput } from './decode.ts'
 import type { CommandLine, Options, ProcessResult } from './params.ts'
-import { type Manner, planCommand } from './plan.ts'
+import { checkTemplate, type Manner, planCommand } from './plan.ts'
 import { type Ended, runProcess, startInBackground } from './process.ts'
 import { logEnd, logStart } from './report.ts'
 
@@ -17,6 +17,7 @@ export async function runCommand(
 ): Promise<ProcessResult> {
   const judge = judgement(options)
   const merged = options.redirect_stderr ?? manner.merged
+  if (options.template) checkTemplate(context)
   const [command, cwd] = await renderEach(
     [given, options.cwd] as const,
     options.template,

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { Context } from 'salt-ts'
 import { renderTemplate } from '../_template/index.ts'
 import type { Options, ProcessResult } from './params.ts'
-import { defaultShell } from './plan.ts'
+import { checkTemplate, defaultShell } from './plan.ts'
 import { renderingOf, runCommand } from './run.ts'
 import { splitWords } from './split.ts'
 import { findUser } from './users.ts'
@@ -26,6 +26,7 @@ export async function runScript(
   const content = await readFile(path).catch((cause: NodeJS.ErrnoException) => cause)
   if (content instanceof Error) return unreadable(`Cannot read ${path}: ${content.code}`, context)
   const { template } = given
+  if (template) checkTemplate(context)
   const options = { ...given, template: undefined }
   const text = template
     ? Buffer.from(await renderTemplate(content.toString(), template, renderingOf(given, context), context))

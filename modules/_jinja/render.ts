@@ -373,8 +373,13 @@ class Renderer {
 
 const notFound = (name: string): TemplateError => new TemplateError(`the template '${name}' is not there`)
 
-/** Add where an error occurred, unless that is known. */
-function located(error: unknown, line: number | undefined, template: string | undefined): unknown {
+/**
+ * Add where an error occurred, unless that is known. Those of JavaScript are about values that a template may not change, such as the
+ * grains, and about texts that are too long.
+ */
+function located(thrown: unknown, line: number | undefined, template: string | undefined): unknown {
+  const isOfLanguage = thrown instanceof TypeError || thrown instanceof RangeError
+  const error = isOfLanguage ? new TemplateError(thrown.message, { cause: thrown }) : thrown
   if (!(error instanceof TemplateError)) return error
   if (error.line === undefined) error.line = line
   else if (error.template !== undefined) return error

@@ -245,6 +245,18 @@ inOneFolder('an interrupted start', () => {
     },
   )
 
+  test('Ctrl-C that reaches a command first, as it may when that has just been forked, is no failure of it', async () => {
+    const start = new Start(ONCE_BY_NPM)
+    await start.printed("$ salt '*' test.ping")
+    const command = await until('the command', () =>
+      withEnvironment(MARK, folder).find((one) => one.command.endsWith('test.ping')),
+    )
+    process.kill(command.pid, 'SIGINT')
+    await until('its end', () => !isAlive(command.pid))
+    await start.pressCtrlC()
+    expect(start.output).not.toContain('failed:')
+  })
+
   test('the start after all these goes on where they were', async () => {
     const { code, output } = await once()
     expect(code, output).toBe(0)

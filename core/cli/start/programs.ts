@@ -22,7 +22,8 @@ export interface Programs {
   stop(): Promise<void>
 }
 
-export function openPrograms(configDir: string): Programs {
+/** `interrupted` resolves when a signal has asked this process to stop. */
+export function openPrograms(configDir: string, interrupted: Promise<void>): Programs {
   const daemons: ChildProcess[] = []
   const failure = deferred<never>()
   failure.promise.catch(() => undefined)
@@ -50,6 +51,8 @@ export function openPrograms(configDir: string): Programs {
       process.stdout.write(`\n$ ${[name, ...args].map(quoted).join(' ')}\n`)
       typed = launch(name, args)
       const [code, signal] = await once(typed, 'exit')
+      // A process that has just been forked is not in its own group yet: Ctrl-C reaches it, too.
+      if (signal === 'SIGINT') await interrupted
       if (code !== 0) throw new Error(`${name} ${args.join(' ')} failed (${signal ?? `exit code ${code}`})`)
     },
     async stop() {

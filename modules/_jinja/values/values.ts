@@ -208,6 +208,7 @@ export const hasKey = (mapping: Mapping, key: unknown): boolean =>
     : typeof key === 'string' && Object.hasOwn(mapping, key)
 
 export function setKey(mapping: Mapping, key: unknown, value: unknown): void {
+  if (Object.isFrozen(mapping)) throw new TemplateError('this map cannot be changed: copy it by dict(…)')
   checkKey(key)
   if (mapping instanceof Map)
     mapping.set(hasKey(mapping, key) || typeof key !== 'boolean' ? keyIn(mapping, key) : key, value)

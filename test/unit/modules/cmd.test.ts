@@ -170,6 +170,11 @@ describe('cmd.run', () => {
     await expect(call(cmd.run, { cmd: 'touch {{ x }}', template }, context)).rejects.toThrow(
       "Jinja variable 'x' is undefined; line 1",
     )
+    const job = { jid: '1', fun: 'cmd.run', arg: [], tgt: '*', tgt_type: 'glob', ret: '' }
+    const limited = fakeContext({ job, opts: { cmd_whitelist_glob: ['echo *'] } })
+    await expect(call(cmd.run, { cmd: 'echo {{ 1 }}', template }, limited)).rejects.toThrow(
+      'template is not permitted: cmd_whitelist_glob or cmd_blacklist_glob limits commands',
+    )
     await expect(call(cmd.run, { cmd: 'true', template: 'mako' })).rejects.toThrow(
       'The template engine mako is not available',
     )

@@ -81,6 +81,19 @@ describe('Limits', () => {
   })
 })
 
+test('What a template may not change is named', async () => {
+  const of = context({ pillar: Object.freeze({ list: Object.freeze([1]) }) })
+  await expect(render('\n{% do pillar.update({"a": 1}) %}', {}, of)).rejects.toThrow(
+    'Jinja error: this map cannot be changed: copy it by dict(…); line 2',
+  )
+  await expect(render('\n{% do pillar.list.append(2) %}', {}, of)).rejects.toThrow(
+    /^Jinja error: .*; line 2\n/,
+  )
+  expect(
+    await render('{% set mine = dict(pillar) %}{% do mine.update({"a": 1}) %}{{ mine.a }}', {}, of),
+  ).toBe('1')
+})
+
 test('An error in another template names that template', async () => {
   const template = "{% import 'mac.txt' as m %}\n{{ m.hello(nothing) }}"
   await expect(render(template)).rejects.toThrow(/'nothing' is undefined; line 1 of mac.txt$/)
