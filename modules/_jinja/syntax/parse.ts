@@ -7,8 +7,13 @@ import { tokensOf, type WhiteSpace } from './tokens.ts'
 
 /** @throws TemplateSyntaxError */
 export function parse(text: string, whiteSpace: WhiteSpace, name?: string): Template {
-  const parser = new Parser(new TokenStream(tokensOf(text, whiteSpace)))
-  return { name, body: parser.template(), blocks: parser.blocks }
+  const tokens = new TokenStream(tokensOf(text, whiteSpace))
+  const parser = new Parser(tokens)
+  try {
+    return { name, body: parser.template(), blocks: parser.blocks }
+  } catch (error) {
+    throw error instanceof RangeError ? tokens.wrong('the template is nested too deeply') : error
+  }
 }
 
 class Parser {

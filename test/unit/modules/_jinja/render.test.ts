@@ -50,6 +50,8 @@ describe('Limits', () => {
     ['wide columns', "{{ '%99999s' % 1 }}", 'above 10000'],
     ['huge powers', '{{ 10 ** 100000 }}', 'exponents above'],
     ['many products', '{{ range(1000)|product(range(1000)) }}', 'more than 100000 results'],
+    ['deep parentheses', `{{ ${'('.repeat(50_000)}1${')'.repeat(50_000)} }}`, 'nested too deeply; line 1'],
+    ['deep statements', '{% if true %}'.repeat(20_000), 'nested too deeply; line 1'],
     ['attributes of JavaScript', "{{ ''.constructor }}", "'str object' has no attribute 'constructor'"],
     ['prototypes', '{{ {}.__proto__.x }}', "'dict object' has no attribute '__proto__'"],
     ['prototypes of Salt', "{{ grains['__proto__'].x }}", "'dict object' has no attribute '__proto__'"],
