@@ -1,5 +1,5 @@
 import type { ScalarTag, Tags } from 'yaml'
-import { YamlWriter } from '../../plugins/outputters/_yaml-writer.ts'
+import { ESCAPES, YamlWriter } from '../../plugins/outputters/_yaml-writer.ts'
 
 const STEP = 2
 
@@ -15,6 +15,20 @@ export function yamlOf(value: unknown, options: Readonly<Record<string, unknown>
     ascii: allow_unicode !== true,
     sorted: sort_keys !== false,
   }).document(value)
+}
+
+const escapes: Readonly<Record<string, string>> = { ...ESCAPES, '\u00a0': '_' }
+
+/** Format a text as PyYAML does between double quotes: all but ASCII is escaped. */
+export function doubleQuoted(shown: string): string {
+  const inner = shown.replaceAll(/[^ !#-[\]-~]/gu, (each) => {
+    const hex = (each.codePointAt(0) as number).toString(16).toUpperCase()
+    const letter = escapes[each]
+    if (letter !== undefined) return `\\${letter}`
+    if (hex.length <= 2) return `\\x${hex.padStart(2, '0')}`
+    return hex.length <= 4 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`
+  })
+  return `"${inner}"`
 }
 
 /** Levels of lists and maps, more than a return can have. Much deeper ones end the process, since the parser recurses. */

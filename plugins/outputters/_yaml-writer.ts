@@ -7,7 +7,8 @@ import { isPrintable, stylesOf } from './_yaml-scalar.ts'
 const WIDTH = 80
 const MAX_SIMPLE_KEY_LENGTH = 128
 
-const ESCAPES: Readonly<Record<string, string>> = {
+/** The letters of escapes between double quotes. */
+export const ESCAPES: Readonly<Record<string, string>> = {
   '\0': '0',
   '\x07': 'a',
   '\b': 'b',

@@ -3,6 +3,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { posix } from 'node:path'
 import { fnmatch, parseAddress, pythonSearch, strftime } from '#internal'
 import { serializerOf } from '../../_slsutil/serializers.ts'
+import { doubleQuoted } from '../../_slsutil/yaml.ts'
 import { pythonRepr } from '../../_values/python.ts'
 import { traverse } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
@@ -204,36 +205,6 @@ function groups(value: unknown, given: Parameters<Filter>[1], atStart: boolean):
     atStart,
   })
   return found ? Tuple.from(found) : null
-}
-
-const yamlEscapes: Readonly<Record<string, string>> = {
-  '\0': '0',
-  '\x07': 'a',
-  '\b': 'b',
-  '\t': 't',
-  '\n': 'n',
-  '\v': 'v',
-  '\f': 'f',
-  '\r': 'r',
-  '\x1b': 'e',
-  '"': '"',
-  '\\': '\\',
-  '\u0085': 'N',
-  '\u00a0': '_',
-  '\u2028': 'L',
-  '\u2029': 'P',
-}
-
-/** Format a text as PyYAML does between double quotes: all but ASCII is escaped. */
-function doubleQuoted(shown: string): string {
-  const inner = shown.replaceAll(/[^ !#-[\]-~]/gu, (each) => {
-    const hex = (each.codePointAt(0) as number).toString(16).toUpperCase()
-    const letter = yamlEscapes[each]
-    if (letter !== undefined) return `\\${letter}`
-    if (hex.length <= 2) return `\\x${hex.padStart(2, '0')}`
-    return hex.length <= 4 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`
-  })
-  return `"${inner}"`
 }
 
 /** The name space of Salt's `uuid` filter. */
