@@ -67,9 +67,8 @@ describe('Limits', () => {
     expect(({} as Record<string, unknown>)['1']).toBeUndefined()
   })
 
-  test('a pattern that takes too long is refused', { timeout: 30_000 }, async () => {
-    const template = "{{ ('a' * 40 ~ 'b')|regex_match('(a+)+$') }}"
-    await expect(render(template)).rejects.toThrow(/it takes longer than .*; line 1\n/s)
+  test('a regular expression that is wrong is refused with its line', async () => {
+    await expect(render("\n{{ 'a'|regex_match('(') }}")).rejects.toThrow(/^Jinja error: .*; line 2\n/)
   })
 
   test('a job that is killed stops at the next call or round of a loop', async () => {
