@@ -1,5 +1,5 @@
 /** Templates, with what Python Salt 3006.10 and Jinja 3.1 make of them, with the same grains, pillar and files. */
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { render } from './context.ts'
 import recorded from './recorded.json' with { type: 'json' }
 
@@ -24,6 +24,8 @@ const otherwise: Readonly<Record<string, string>> = {
 const variables = { name: 'web', context: { x: 1 } }
 
 describe('As recorded from Salt', () => {
+  beforeAll(() => void vi.stubEnv('TZ', 'UTC'))
+  afterAll(() => void vi.unstubAllEnvs())
   for (const { template, text, error } of recorded as readonly Recorded[])
     if (text !== undefined)
       test(`${JSON.stringify(template)} is ${JSON.stringify(text)}`, async () => {
