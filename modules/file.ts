@@ -31,7 +31,7 @@ import { editLine } from './_file/line.ts'
 import { appendLines, prependLines, writeLines } from './_file/lines.ts'
 import { makeSymlink, targetOf } from './_file/links.ts'
 import { manageFile } from './_file/manage.ts'
-import { managedSource, sourceSum, unsupported, variablesOf } from './_file/managed-source.ts'
+import { managedSource, sourceSum, unsupported } from './_file/managed-source.ts'
 import { metaChanges } from './_file/meta.ts'
 import { openFiles } from './_file/open-files.ts'
 import { groupId, groupName, userId, userName } from './_file/owners.ts'
@@ -50,6 +50,7 @@ import { statvfsOf } from './_file/statvfs.ts'
 import { float } from './_host/numbers.ts'
 import { isEngine, renderTemplate } from './_template/index.ts'
 import { textOnly } from './_values/text-only.ts'
+import { mergedMaps } from './_values/traverse.ts'
 
 /** The functions work on POSIX systems. */
 export const virtual: Virtual = () =>
@@ -1069,7 +1070,7 @@ export const apply_template_on_contents = fn(
       ? renderTemplate(
           contents,
           template,
-          { saltenv, variables: variablesOf(given.context, given.defaults) },
+          { saltenv, variables: mergedMaps(given.defaults, given.context) },
           context,
         )
       : { result: false, comment: unsupported(template) },

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import { CommandExecutionError, type Context, fn, p, SaltInvocationError } from 'salt-ts'
 import { fillFileAtomic } from '#internal'
 import { expandSources } from './_archive/sources.ts'
-import { entriesOf, isMapping } from './_values/traverse.ts'
+import { entriesOf, isMapping, mergedMaps } from './_values/traverse.ts'
 import { describe, keySize, namesOf, publicKeyOf, publicPem, readX509 } from './_x509/certificate.ts'
 import { pemEntry } from './_x509/pem.ts'
 import { readRequest, readRevocations, revocationList } from './_x509/requests.ts'
@@ -67,9 +67,7 @@ export const get_signing_policy = fn(
       .find(Boolean)
     if (!found) return `Signing policy ${signing_policy_name} does not exist.`
     const maps = Array.isArray(found) ? found : [found]
-    const { signing_private_key: _, ...policy } = Object.fromEntries(
-      maps.flatMap((each) => (isMapping(each) ? entriesOf(each) : [])),
-    )
+    const { signing_private_key: _, ...policy } = mergedMaps(...maps)
     const { signing_cert } = policy
     if (typeof signing_cert !== 'string') return policy
     return { ...policy, signing_cert: await pemEntry(signing_cert, 'CERTIFICATE') }

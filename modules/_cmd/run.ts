@@ -1,7 +1,7 @@
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { environment } from '../_cp/places.ts'
 import { type Rendering, renderEach } from '../_template/index.ts'
-import { entriesOf, isMapping } from '../_values/traverse.ts'
+import { isMapping, mergedMaps } from '../_values/traverse.ts'
 import { decodeOutput } from './decode.ts'
 import type { CommandLine, Options, ProcessResult } from './params.ts'
 import { checkTemplate, type Manner, planCommand } from './plan.ts'
@@ -39,10 +39,9 @@ export async function runCommand(
 
 /** What a template of a command has: `pillar` is merged over that of the minion. */
 export function renderingOf({ saltenv, pillar }: Options, context: Context): Rendering {
-  const over = isMapping(pillar) ? Object.fromEntries(entriesOf(pillar)) : undefined
   return {
     saltenv: environment(context, saltenv),
-    ...(over && { variables: { pillar: { ...context.pillar, ...over } } }),
+    ...(isMapping(pillar) && { variables: { pillar: mergedMaps(context.pillar, pillar) } }),
   }
 }
 

@@ -1,6 +1,7 @@
 /** `file.check_managed` and its kin: their arguments, and what they find. */
 import { tmpdir } from 'node:os'
 import { type Context, SaltInvocationError } from 'salt-ts'
+import { mergedMaps } from '../_values/traverse.ts'
 import type { SourceSum } from './hashes.ts'
 import type { ManageOptions } from './manage.ts'
 import {
@@ -9,7 +10,6 @@ import {
   removeRendered,
   type SourceOptions,
   schemeOf,
-  variablesOf,
 } from './managed-source.ts'
 import { type MetaOptions, metaChanges } from './meta.ts'
 import { firstSource } from './source-list.ts'
@@ -46,8 +46,7 @@ function hashOf(given: unknown): unknown {
 /** The names that a template of a managed file has in Salt. */
 const templateVariables = ({ name, source, user, group, mode, attrs, context, defaults, kwargs }: Given) => ({
   ...{ name, source, user, group, mode, attrs },
-  ...variablesOf(kwargs, undefined),
-  ...variablesOf(context, defaults),
+  ...mergedMaps(kwargs, defaults, context),
 })
 
 export const sourceOptions = (given: Given): SourceOptions => ({

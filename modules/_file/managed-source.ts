@@ -6,7 +6,6 @@ import { basename, dirname, join } from 'node:path'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { withoutPassword } from '../_cp/http.ts'
 import { isEngine, renderTemplate } from '../_template/index.ts'
-import { entriesOf, isMapping } from '../_values/traverse.ts'
 import { digest, extractHash, namesHashFile, readSourceHash, type SourceSum } from './hashes.ts'
 import { errorText, exists } from './paths.ts'
 import { readWhole } from './reading.ts'
@@ -32,10 +31,6 @@ export const REMOTE = ['http', 'https', 'ftp', 'swift', 's3']
 
 export const unsupported = (template: unknown): string =>
   `Specified template format ${template} is not supported`
-
-/** The variables of a template: `context` over `defaults`. */
-export const variablesOf = (context: unknown, defaults: unknown): Record<string, unknown> =>
-  Object.fromEntries([defaults, context].flatMap((given) => (isMapping(given) ? entriesOf(given) : [])))
 
 /** What the names of rendered files begin with, as in Salt. */
 const PREFIX = '__salt.tmp.'

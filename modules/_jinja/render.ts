@@ -15,16 +15,9 @@ type Of<T extends Statement['type']> = Extract<Statement, { readonly type: T }>
 const MAX_DEPTH = 100
 
 /** Render a text as a template. @throws TemplateError */
-export async function render(
-  source: string,
-  variables: ReadonlyMap<string, unknown>,
-  environment: Environment,
-  name?: string,
-): Promise<string> {
-  const renderer = new Renderer(environment)
-  const scope = new Scope(environment.globals)
-  for (const [key, value] of variables) scope.set(key, value)
-  return renderer.template(parse(source, environment.whiteSpace, name), scope)
+export async function render(source: string, environment: Environment): Promise<string> {
+  const template = parse(source, environment.whiteSpace)
+  return new Renderer(environment).template(template, new Scope(environment.globals))
 }
 
 /** What one template writes. `parent` is the one it extends. */
@@ -264,7 +257,6 @@ class Renderer {
 
   async #callBlock(node: Of<'call block'>, scope: Scope, output: Output): Promise<unknown> {
     const caller = this.#macro({ ...node, name: 'caller' }, scope, output)
-    if (node.call.type !== 'call') throw new TemplateError('expected call')
     const called = await this.#evaluator.evaluate(node.call.of, scope)
     const { args, kwargs } = await this.#evaluator.given(node.call.given, scope)
     return this.#evaluator.call(called, { args, kwargs: new Map([...kwargs, ['caller', caller]]) })

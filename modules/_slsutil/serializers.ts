@@ -75,7 +75,7 @@ function pairsOf(value: unknown): [string, unknown][] {
 }
 
 /** Quote as Python's `shlex.quote` does. */
-const quoted = (text: string): string =>
+export const quoted = (text: string): string =>
   text !== '' && /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`
 
 /** Takes `separator`; `quoting: False` removes quotes around values. */

@@ -29,7 +29,7 @@ export async function renderJinja(
   const given = { salt: saltFunctions(context), pillar, grains, opts, saltenv, ...variables }
   const environment = environmentOf(new Map([...globals, ...Object.entries(given)]), saltenv, context)
   try {
-    const text = await render(source, new Map(), environment)
+    const text = await render(source, environment)
     return source.endsWith('\n') ? `${text}\n` : text
   } catch (error) {
     if (error instanceof TemplateError)

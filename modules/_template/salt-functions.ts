@@ -3,7 +3,12 @@ import { Callable, CalledFunctionError, type Given, hostObject, plain, Undefined
 
 /** The variable `salt`: functions as `salt['test.ping']()` and `salt.test.ping()`. */
 export function saltFunctions({ call, loader }: Context): unknown {
-  const isThere = async (name: string) => (await loader.functions(name)).includes(name)
+  const known = new Map<string, Promise<boolean>>()
+  const isThere = (name: string) => {
+    const found = known.get(name) ?? loader.functions(name).then((names) => names.includes(name))
+    known.set(name, found)
+    return found
+  }
   const functionOf = async (name: string) =>
     (await isThere(name))
       ? new Callable(name, (given) => run(call, name, given))

@@ -15,6 +15,10 @@ export function entriesOf(mapping: Mapping): [string, unknown][] {
     : Object.entries(mapping)
 }
 
+/** Merge maps into a plain object, each over those before it. What is no map counts as empty. */
+export const mergedMaps = (...values: readonly unknown[]): Record<string, unknown> =>
+  Object.fromEntries(values.flatMap((value) => (isMapping(value) ? entriesOf(value) : [])))
+
 /**
  * Return the value at a path such as `ip_interfaces:eth0:0`, or `missing`. Each step is a key of a map, an index of a
  * list, or a key of the first map in a list that has it.

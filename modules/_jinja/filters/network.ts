@@ -68,7 +68,7 @@ const addresses =
 const byVersion = (values: readonly unknown[]): unknown[] =>
   [4, 6].flatMap((version) => values.filter((value) => interfaceOf(value)?.version === version))
 
-/** What is computed of an address, or of each address of a list. Null if there is none. */
+/** Return a filter that computes something of an address, or of each address of a list. Null if there is none. */
 const ofEach =
   (compute: (found: Interface) => unknown): Filter =>
   (value, given, environment) => {

@@ -2,7 +2,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { posix } from 'node:path'
 import { fnmatch, parseAddress, pythonSearch, strftime } from '#internal'
-import { serializerOf } from '../../_slsutil/serializers.ts'
+import { quoted, serializerOf } from '../../_slsutil/serializers.ts'
 import { doubleQuoted } from '../../_slsutil/yaml.ts'
 import { pythonRepr } from '../../_values/python.ts'
 import { traverse } from '../../_values/traverse.ts'
@@ -29,14 +29,9 @@ import {
   Undefined,
 } from '../values/values.ts'
 import { networkFilters } from './network.ts'
-import { sorted, strictText } from './sorting.ts'
+import { sorted, strictText, withoutArguments } from './sorting.ts'
 
-const onText =
-  (change: (shown: string) => unknown): Filter =>
-  (value, given) => {
-    bind('filter', {}, given)
-    return change(strictText(value))
-  }
+const onText = (change: (shown: string) => unknown): Filter => withoutArguments(strictText, change)
 
 function bytesOf(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value
@@ -113,7 +108,7 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
       .trim()
       .replace(/\n\.\.\.$/, '')
   },
-  quote: onText((shown) => (/^[\w@%+=:,./-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", `'"'"'`)}'`)),
+  quote: onText(quoted),
   regex_escape: onText((shown) => shown.replaceAll(/[\s\\^$.*+?()[\]{}|\-&~#]/g, '\\$&')),
   regex_search: (value, given) => groups(value, given, false),
   regex_match: (value, given) => groups(value, given, true),

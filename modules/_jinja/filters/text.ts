@@ -21,14 +21,9 @@ import {
   typeOf,
   Undefined,
 } from '../values/values.ts'
-import { sorted, strictText } from './sorting.ts'
+import { sorted, strictText, withoutArguments } from './sorting.ts'
 
-const onText =
-  (change: (shown: string) => unknown): Filter =>
-  (value, given) => {
-    bind('filter', {}, given)
-    return change(text(value))
-  }
+const onText = (change: (shown: string) => unknown): Filter => withoutArguments(text, change)
 
 const htmlEscapes: Readonly<Record<string, string>> = {
   '&': '&amp;',

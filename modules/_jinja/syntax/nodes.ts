@@ -91,7 +91,7 @@ export type Statement = { readonly line: number } & (
     }
   | {
       readonly type: 'call block'
-      readonly call: Expression
+      readonly call: Extract<Expression, { readonly type: 'call' }>
       readonly parameters: readonly Parameter[]
       readonly body: readonly Statement[]
     }

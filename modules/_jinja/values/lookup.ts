@@ -44,7 +44,7 @@ export function item(value: unknown, key: unknown): unknown {
   return (name === undefined ? undefined : methodOf(value, name)) ?? missing(value, key)
 }
 
-/** Of objects of the engine. @throws UndefinedError if the value is undefined */
+/** Return a member that an object of the engine has by itself. @throws UndefinedError if the value is undefined */
 function member(value: unknown, name: string): unknown {
   if (value instanceof Undefined) return value.use()
   if (isHostObject(value)) return value.member(name)
