@@ -7,6 +7,7 @@ import { execa } from 'execa'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
+import { npm } from '../harness/npm.ts'
 import { pageBlock } from '../harness/page-blocks.ts'
 import { freePort } from '../harness/ports.ts'
 import { giveKey } from '../harness/private-keys.ts'
@@ -41,12 +42,12 @@ const daemons: ChildProcess[] = []
 beforeAll(async () => {
   folder = await temporaryFolder('salt-package-')
   const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder]
-  const { stdout } = await execa('npm', pack, { cwd: project })
+  const { stdout } = await npm(project, ...pack)
   packed = JSON.parse(stdout)[0]
   await mkdir(join(folder, 'prefix'))
   const archive = join(folder, packed.filename)
   const install = ['install', '--prefix', join(folder, 'prefix'), ...quietly, archive]
-  warnings = (await execa('npm', install, { cwd: folder })).stderr
+  warnings = (await npm(folder, ...install)).stderr
 }, 300_000)
 const quietly = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
 
@@ -131,7 +132,7 @@ test('every dependency runs on this Node, the newest that its versions allow inc
 test('unpacked, it has the versions that are tested here, down to the last', async () => {
   await execa('tar', ['-xzf', packed.filename], { cwd: folder })
   const unpacked = join(folder, 'package')
-  await execa('npm', ['ci', '--omit=dev', ...quietly], { cwd: unpacked })
+  await npm(unpacked, 'ci', '--omit=dev', ...quietly)
   const manifests = readdirSync(unpacked, { recursive: true, encoding: 'utf8' }).filter((path) =>
     /^(node_modules\/(@[^/]+\/)?[^/]+\/)*package\.json$/.test(path),
   )

@@ -8,6 +8,7 @@ import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TestProject } from 'vitest/node'
 import { leftOut } from './left-out.ts'
+import { NPM_CERTIFICATES } from './npm.ts'
 import { signalAll, withEnvironment } from './processes.ts'
 
 /** Caches of tools; they are removed with the folder. */
@@ -21,7 +22,8 @@ const SERVERS = ['/usr/local/sbin', '/usr/sbin', '/sbin']
 
 export default function setup({ vitest }: TestProject): () => Promise<void> {
   process.env.PATH = [process.env.PATH, ...SERVERS].join(delimiter)
-  // Node parses these at each start of a program, which takes 70 ms. Tests trust the certificates that they make.
+  // Node parses these at each start of a program, which takes 70 ms. Tests trust the certificates that they make; npm needs these.
+  process.env[NPM_CERTIFICATES] = process.env.NODE_EXTRA_CA_CERTS ?? ''
   delete process.env.NODE_EXTRA_CA_CERTS
   const folder = mkdtempSync(join(tmpdir(), 'st-'))
   chmodSync(folder, 0o711) // some tests run programs as another user
