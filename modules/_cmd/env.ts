@@ -19,7 +19,7 @@ export function buildEnv(options: Options, login: Env, context: Context): Env {
   const given = parseEnv(options.env, context.log)
   const locale = options.reset_system_locale ? Object.fromEntries(LOCALE.map((name) => [name, 'C'])) : {}
   const own = options.clean_env ? {} : withoutNotifySocket(jobEnvironment(context))
-  const env: Env = { ...own, ...locale, ...login, ...given }
+  const env: Env = { ...own, ...given, ...locale, ...login, ...given } // twice: `given` comes first in what `env` shows, and wins
   for (const name of ['USER', 'HOME']) if (login[name] !== undefined) env[name] = login[name]
   if (options.prepend_path) env.PATH = [options.prepend_path, env.PATH].filter(Boolean).join(':')
   return env

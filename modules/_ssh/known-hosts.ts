@@ -13,6 +13,8 @@ export interface HostEntry {
   readonly key: string
   readonly enc: string
   readonly fingerprint?: string
+  /** Of an entry that was stored with a port other than 22. */
+  readonly port?: number
 }
 export interface HostProblem {
   readonly status: 'error'

@@ -59,10 +59,11 @@ export async function setHost(wanted: Wanted, context: Context): Promise<SetOutc
     )
   )
     return { status: 'exists', keys: storedKeys }
-  const lines = fresh.map((entry) => ({ ...entry, hostname: shownName(entry.hostname, wanted) }))
+  const added = fresh.map((entry) => withPort(entry, wanted))
+  const lines = added.map((entry) => ({ ...entry, hostname: hostName(entry.hostname, entry.port) }))
   await replaceEntries(file, hostname, port, enc, lines, context)
   if (key !== undefined && hash_known_hosts) await hashNames(file)
-  return { status: 'updated', old: stored.length > 0 ? stored : null, new: fresh }
+  return { status: 'updated', old: stored.length > 0 ? stored : null, new: added }
 }
 
 function isStored(
@@ -87,9 +88,11 @@ async function freshEntries(wanted: Wanted, context: Context): Promise<HostEntry
   )
 }
 
-/** ssh-keyscan shows the port itself. */
-const shownName = (name: string, { port, hash_known_hosts }: Wanted): string =>
-  hash_known_hosts || name.includes(':') ? name : hostName(name, port)
+/** Add the port to an entry whose host has another than 22. Names that ssh-keyscan has found include it. */
+const withPort = (entry: HostEntry, { port, hash_known_hosts }: Wanted): HostEntry =>
+  hash_known_hosts || port === undefined || port === 22 || entry.hostname.includes(':')
+    ? entry
+    : { ...entry, port }
 
 const sameMembers = (a: readonly string[], b: readonly string[]): boolean =>
   new Set([...a, ...b]).size === new Set(a).size && new Set(a).size === new Set(b).size

@@ -184,7 +184,7 @@ describe('Known hosts', needs(program('ssh-keygen')), () => {
     expect(await readFile(file, 'utf8')).toBe(
       `db1 ssh-rsa ${one}\nweb1 ssh-rsa ${one}\nweb1 ssh-ed25519 ${key}\n`,
     )
-    await set({ key, port: 2222 })
+    expect(await set({ key, port: 2222 })).toMatchObject({ new: [{ hostname: 'web1', port: 2222, key }] })
     expect(await readFile(file, 'utf8')).toContain(`[web1]:2222 ssh-ed25519 ${key}\n`)
   })
 
