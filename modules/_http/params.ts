@@ -12,7 +12,8 @@ export const queryParams = {
   header_list: p.secret(p.optional(p.array(p.string()))),
   username: p.optional(p.string()),
   password: p.secret(p.optional(p.string())),
-  status: flag(false),
+  // A number is true, as the 200 of those who know http.query as a state.
+  status: p.default(p.union(p.boolean(), p.integer()), false),
   headers: flag(false),
   text: flag(false),
   decode: flag(false),

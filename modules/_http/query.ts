@@ -68,7 +68,7 @@ export interface Query extends Credentials, Files, Form {
   readonly method: string
   readonly params: Readonly<Record<string, unknown>> | string | undefined
   readonly data: unknown
-  readonly status: boolean
+  readonly status: boolean | number
   readonly headers: boolean
   readonly text: boolean
   readonly decode: boolean
