@@ -113,7 +113,8 @@ const asPrograms = {
   sourcemap: 'external', // for profiles; not in the package
   sourcesContent: false,
   define: { ...common.define, 'import.meta.url': '__url' },
-  banner: { js: `const __url = require('node:url').pathToFileURL(__filename).href` },
+  // Modules are strict. esbuild says so after the banner, where it has no effect any more.
+  banner: { js: `'use strict';const __url = require('node:url').pathToFileURL(__filename).href` },
 }
 const programBundles = await build({
   ...asPrograms,

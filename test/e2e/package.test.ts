@@ -125,6 +125,17 @@ test('what was compiled ahead is for one version of Node only', () => {
   for (const { path } of ahead) expect(path).toContain(`.cjs.${process.version}-${process.arch}.cache`)
 })
 
+test('programs are strict, as the modules are of which they are made', () => {
+  const bundles = packed.files.filter(
+    ({ path, size }) => /^dist\/programs\/.*\.cjs$/.test(path) && size > 1000,
+  )
+  expect(bundles.length).toBeGreaterThan(10)
+  for (const { path } of bundles) {
+    const text = readFileSync(join(project, path), 'latin1').replace(/^\(function \([^)]*\) \{/, '')
+    expect([path, text.slice(0, 12)]).toEqual([path, "'use strict'"])
+  }
+})
+
 test('every dependency runs on this Node, the newest that its versions allow included', () => {
   expect(warnings).not.toContain('EBADENGINE')
 })
