@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest'
+import { renderEach, renderTemplate } from '../../../../modules/_template/index.ts'
+import { context, render } from './context.ts'
+
+describe('The functions of Salt in a template', () => {
+  test('are called by index and by attribute, with what templates hold as plain values', async () => {
+    const template =
+      "{{ salt['test.echo']('a') }} {{ salt.test.echo((1, [2])) }} {{ salt['test.kwarg'](**{'b': {'c': 1}}) }}"
+    expect(await render(template)).toBe("a [1, [2]] {'b': {'c': 1}}")
+  })
+
+  test('are found only if the minion has them', async () => {
+    expect(
+      await render("{{ 'test.echo' in salt }} {{ 'no.such' in salt }} {{ salt['no.such'] is defined }}"),
+    ).toBe('True False False')
+    await expect(render("{{ salt.no.such('x') }}")).rejects.toThrow("'salt' has no function 'no.such'")
+  })
+
+  test('that fail are named with their line', async () => {
+    await expect(render("a\n{{ salt['test.fail']() }}\nb")).rejects.toThrow(
+      "Problem running salt function in Jinja template: it failed; line 2\n\n---\na\n{{ salt['test.fail']() }}    <======================\nb\n---",
+    )
+  })
+})
+
+describe('Options of the minion', () => {
+  const lines = '{% if true %}\n  {% set x = 1 %}\na{{ x }}\n{% endif %}\n'
+
+  test.each([
+    [{}, '\n  \na1\n\n'],
+    [{ jinja_env: { trim_blocks: true } }, '  a1\n\n'],
+    [{ jinja_env: { lstrip_blocks: true } }, '\n\na1\n\n'],
+    [{ jinja_env: { trim_blocks: true, lstrip_blocks: true } }, 'a1\n\n'],
+    [{ jinja_trim_blocks: true }, '  a1\n\n'],
+    [{ jinja_lstrip_blocks: true }, '\n\na1\n\n'],
+    [{ jinja_env: { lstrip_blocks: true }, jinja_trim_blocks: true }, 'a1\n\n'],
+  ])('%j leaves %j of lines with statements', async (opts, text) => {
+    expect(await render(lines, {}, context({ opts }))).toBe(text)
+  })
+
+  test('allow_undefined makes names that are not there empty', async () => {
+    const opts = { allow_undefined: true }
+    const template = '[{{ x }}{{ pillar.x }}{% for i in y %}{{ i }}{% endfor %}{% if z %}z{% endif %}]'
+    expect(await render(template, {}, context({ opts }))).toBe('[]')
+  })
+})
+
+describe('Names of other templates', () => {
+  test('are paths on the file server, with or without salt://', async () => {
+    expect(await render("{% include 'sub/inner.j2' %} {% include 'salt://sub/inner.j2' %}")).toBe(
+      'INNER x INNER x',
+    )
+  })
+
+  test('with ./ and ../ begin at the folder of the template that has them', async () => {
+    expect(await render("{% include 'sub/upper.j2' %}", { name: 'web' })).toBe(
+      'UPPER [INNER web] [included web]',
+    )
+  })
+
+  test('with ./ in the template that is rendered begin at the root of the file server', async () => {
+    expect(await render("{% include './sub/inner.j2' %}")).toBe('INNER x')
+    await expect(render("{% include './inner.j2' %}")).rejects.toThrow('is not there')
+  })
+})
+
+describe('Several texts', () => {
+  const how = { saltenv: 'base', variables: { name: 'web' } }
+
+  test('are rendered one by one, also in lists of lists; other values stay', async () => {
+    const values = ['{{ name }}', ['/srv/{{ name }}', 3], null]
+    expect(await renderEach(values, 'jinja', how, context())).toEqual(['web', ['/srv/web', 3], null])
+    expect(await renderEach('{{ name }}', 'jinja', how, context())).toBe('web')
+  })
+
+  test('stay as they are without an engine', async () => {
+    expect(await renderEach(['{{ name }}'], undefined, how, context())).toEqual(['{{ name }}'])
+  })
+
+  test('are refused if one of them is wrong', async () => {
+    await expect(renderEach(['a', '{{ b }}'], 'jinja', how, context())).rejects.toThrow(
+      "Jinja variable 'b' is undefined; line 1",
+    )
+  })
+})
+
+test('An engine of Salt that is not there is named', async () => {
+  const rendered = (engine: string) => renderTemplate('', engine, { saltenv: 'base' }, context())
+  await expect(rendered('mako')).rejects.toThrow('The template engine mako is not available')
+  await expect(rendered('nope')).rejects.toThrow('unavailable engine nope')
+})
+
+describe('Errors', () => {
+  test('in another template name that template', async () => {
+    const template = "{% import 'mac.txt' as m %}\n{{ m.hello(nothing) }}"
+    await expect(render(template)).rejects.toThrow(/'nothing' is undefined; line 1 of mac.txt$/)
+  })
+
+  test('show five lines before and after', async () => {
+    const lines = Array.from({ length: 20 }, (_, at) => `line ${at + 1}`)
+    lines[9] = '{{ nothing }}'
+    const shown = [...lines.slice(4, 9), '{{ nothing }}    <======================', ...lines.slice(10, 15)]
+    await expect(render(`${lines.join('\n')}\n`)).rejects.toThrow(
+      `Jinja variable 'nothing' is undefined; line 10\n\n---\n[...]\n${shown.join('\n')}\n[...]\n---`,
+    )
+  })
+})
