@@ -28,6 +28,7 @@ export const differences: Readonly<
   event_stream_port: OURS,
   fileserver_followsymlinks: 'Salt follows links out of all file roots',
   fileserver_linked_dirs: OURS,
+  jinja_env: { minion: 'Salt takes every setting of Jinja' },
   job_start_events: OURS,
   join_token: OURS,
   join_token_file: OURS,

@@ -12,7 +12,6 @@ const families = [
   'gitfs_',
   'gpg_',
   'hgfs_',
-  'jinja_',
   'libcloud_',
   'minionfs_',
   'pillar_',

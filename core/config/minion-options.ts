@@ -229,6 +229,13 @@ export const minionOptions = {
   beacons: later(
     value<OptionMap | readonly unknown[]>({ type: ['object', 'array'] }, {}, 'Beacons and their settings.'),
   ),
+  allow_undefined: flag(false, 'Let names that are not there be empty in templates, instead of an error.'),
+  jinja_env: map(
+    'Settings of Jinja for templates: trim_blocks and lstrip_blocks, which remove the line break after a statement and the white space before one. Templates are refused with other settings.',
+  ),
+  jinja_sls_env: later(map('Settings of Jinja for states.')),
+  jinja_trim_blocks: flag(false, 'Older form of trim_blocks of jinja_env.'),
+  jinja_lstrip_blocks: flag(false, 'Older form of lstrip_blocks of jinja_env.'),
   backup_mode: later(text('', 'Backups of managed files.')),
   file_client: choice(
     ['remote', 'local'],

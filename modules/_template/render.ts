@@ -40,13 +40,20 @@ export async function renderJinja(
 
 function environmentOf(names: ReadonlyMap<string, unknown>, saltenv: string, context: Context): Environment {
   const { opts, signal } = context
-  const env = typeof opts.jinja_env === 'object' && opts.jinja_env ? opts.jinja_env : {}
-  const isOn = (option: string) =>
-    (env as Record<string, unknown>)[option] === true || opts[`jinja_${option}`] === true
+  const given: object = typeof opts.jinja_env === 'object' && opts.jinja_env ? opts.jinja_env : {}
+  const { trim_blocks, lstrip_blocks, ...others } = given as Record<string, unknown>
+  const refused = Object.keys(others)
+  if (refused.length > 0)
+    throw new CommandExecutionError(
+      `The option jinja_env takes trim_blocks and lstrip_blocks, not ${refused.join(', ')}.`,
+    )
   return {
     ...builtIn,
     globals: names,
-    whiteSpace: { trim_blocks: isOn('trim_blocks'), lstrip_blocks: isOn('lstrip_blocks') },
+    whiteSpace: {
+      trim_blocks: trim_blocks === true || opts.jinja_trim_blocks === true,
+      lstrip_blocks: lstrip_blocks === true || opts.jinja_lstrip_blocks === true,
+    },
     allowsUndefined: opts.allow_undefined === true,
     load: (name, from) => fromServer(name, from, saltenv, context),
     parse: (text, format) =>

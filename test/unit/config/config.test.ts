@@ -226,6 +226,17 @@ describe('warnings', () => {
     ])
   })
 
+  test('know the options of templates, which a minion uses and a master does not', async () => {
+    const options = 'jinja_env: {trim_blocks: true}\njinja_lstrip_blocks: true\n'
+    await write('minion', `id: web1\nallow_undefined: true\n${options}`)
+    expect(minion().warnings).toEqual([])
+    const ofMaster = await write('master', options)
+    expect(master().warnings).toEqual([
+      `The option jinja_env in ${ofMaster} has no effect yet.`,
+      `The option jinja_lstrip_blocks in ${ofMaster} has no effect yet.`,
+    ])
+  })
+
   test('know the options of kinds of plugins that only Salt has', async () => {
     const path = await write(
       'minion',

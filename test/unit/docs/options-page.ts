@@ -55,12 +55,24 @@ ${tableOf(api, { compare: false })}
 
 These options of Salt are known and their type is checked; a warning says that they have no effect.
 
-${[...new Set([...Object.entries(master), ...Object.entries(minion)].filter(([, { later }]) => later).map(([name]) => `\`${name}\``))].sort().join(', ')}
+${withoutEffect().join(', ')}
 `
 }
 
 function entriesOf(table: OptionTable): [string, Option][] {
   return Object.entries(table).filter(([, { later }]) => !later)
+}
+
+/** Return the options that have no effect yet; of those that the other daemon uses also which daemon ignores them. */
+function withoutEffect(): string[] {
+  const names = Object.keys({ ...master, ...minion }).filter(
+    (name) => master[name]?.later || minion[name]?.later,
+  )
+  return names.sort().map((name) => {
+    if (master[name] && !master[name].later) return `\`${name}\` (minion)`
+    if (minion[name] && !minion[name].later) return `\`${name}\` (master)`
+    return `\`${name}\``
+  })
 }
 
 function tableOf(entries: readonly [string, Option][], { compare = true } = {}): string {

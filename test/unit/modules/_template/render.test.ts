@@ -38,6 +38,13 @@ describe('Options of the minion', () => {
     expect(await render(lines, {}, context({ opts }))).toBe(text)
   })
 
+  test('jinja_env with other settings is refused', async () => {
+    const opts = { jinja_env: { trim_blocks: true, line_statement_prefix: '%' } }
+    await expect(render(lines, {}, context({ opts }))).rejects.toThrow(
+      'The option jinja_env takes trim_blocks and lstrip_blocks, not line_statement_prefix.',
+    )
+  })
+
   test('allow_undefined makes names that are not there empty', async () => {
     const opts = { allow_undefined: true }
     const template = '[{{ x }}{{ pillar.x }}{% for i in y %}{{ i }}{% endfor %}{% if z %}z{% endif %}]'
