@@ -17,7 +17,15 @@ const project = fileURLToPath(new URL('../../', import.meta.url))
 /** Pages whose examples are carried out here; other tests run those that need a running fleet or a store. */
 const guides = [
   ...readdirSync(join(project, 'docs')).filter((name) => /^write-a.*\.md$/.test(name)),
-  ...['check.md', 'cookbook.md', 'develop.md', 'from-python.md', 'http-api.md', 'listen-to-events.md'],
+  ...[
+    'check.md',
+    'cookbook.md',
+    'develop.md',
+    'from-python.md',
+    'http-api.md',
+    'listen-to-events.md',
+    'templates.md',
+  ],
 ].map((name) => `docs/${name}`)
 
 const urlOf = (name: string) => pathToFileURL(join(project, name))

@@ -7,6 +7,7 @@ import { modulesPage } from './modules-page.ts'
 import { optionsPage } from './options-page.ts'
 import { referencePage } from './reference-page.ts'
 import { speedPage } from './speed-page.ts'
+import { templatesPage } from './templates-page.ts'
 
 const TITLE = 'docs/%s.md is what is generated; `npm run docs` writes it'
 
@@ -19,6 +20,7 @@ test.each([
   ['modules', modulesPage],
   ['options', optionsPage],
   ['speed', speedPage],
+  ['templates', templatesPage],
 ] as const)(TITLE, check)
 
 test.each([['author-reference', referencePage]] as const)(TITLE, SLOW_TEST, check)
