@@ -13,8 +13,8 @@ import {
   contains,
   elements,
   type Given,
+  HostObject,
   isEqual,
-  isHostObject,
   isTrue,
   setKey,
   text,
@@ -93,7 +93,7 @@ export class Evaluator {
     this.#environment.signal.throwIfAborted()
     if (value instanceof Undefined) return value.use()
     if (value instanceof Callable) return value.invoke(given)
-    if (isHostObject(value) && value.invoke) return value.invoke(given)
+    if (value instanceof HostObject && value.parts.invoke) return value.parts.invoke(given)
     throw new TemplateError(`'${typeOf(value)}' object is not callable`)
   }
 

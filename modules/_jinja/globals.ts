@@ -3,7 +3,7 @@
 import { TemplateError } from './errors.ts'
 import { bind, REQUIRED } from './values/arguments.ts'
 import { mapOfKeys, pairs } from './values/methods.ts'
-import { Callable, type Given, hostObject, integer, setKey, text, View } from './values/values.ts'
+import { Callable, type Given, HostObject, integer, setKey, text, View } from './values/values.ts'
 
 /** A longer range is refused, as in Jinja's sandbox. */
 const MAX_RANGE = 100_000
@@ -58,7 +58,7 @@ function toMap({ args, kwargs }: Given): Map<unknown, unknown> {
 function cycler({ args }: Given): unknown {
   if (args.length === 0) throw new TemplateError('at least one item has to be provided')
   let at = 0
-  return hostObject({
+  return new HostObject({
     typeName: 'Cycler',
     member(name) {
       if (name === 'current') return args[at]
@@ -74,7 +74,7 @@ function cycler({ args }: Given): unknown {
 
 function namespace(given: Given): unknown {
   const values = toMap(given)
-  return hostObject({
+  return new HostObject({
     typeName: 'namespace',
     member: (name) => values.get(name),
     assign: (name, value) => values.set(name, value),

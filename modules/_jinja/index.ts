@@ -10,7 +10,7 @@ export type { Environment } from './environment.ts'
 export { CalledFunctionError, TemplateError, TemplateSyntaxError, UndefinedError } from './errors.ts'
 export { globals } from './globals.ts'
 export { render } from './render.ts'
-export { Callable, type Given, hostObject, plain, Undefined } from './values/values.ts'
+export { Callable, type Given, HostObject, plain, Undefined } from './values/values.ts'
 
 export const builtIn: Pick<Environment, 'filters' | 'tests'> = {
   filters: new Map<string, Filter>(

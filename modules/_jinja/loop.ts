@@ -1,6 +1,6 @@
 import { TemplateError } from './errors.ts'
 import { bind, REQUIRED } from './values/arguments.ts'
-import { Callable, type Given, hostObject, isEqual, Undefined } from './values/values.ts'
+import { Callable, type Given, HostObject, isEqual, Undefined } from './values/values.ts'
 
 /** The variable `loop`. */
 export class Loop {
@@ -17,7 +17,7 @@ export class Loop {
   ) {
     this.#items = items
     this.#depth = depth
-    this.object = hostObject({
+    this.object = new HostObject({
       typeName: 'LoopContext',
       member: (name) => this.#member(name),
       text: () => `<LoopContext ${this.#at + 1}/${items.length}>`,

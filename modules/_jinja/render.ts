@@ -7,7 +7,7 @@ import { Macro } from './macro.ts'
 import { Scope } from './scope.ts'
 import type { Format, Statement, Target, Template } from './syntax/nodes.ts'
 import { parse } from './syntax/parse.ts'
-import { Callable, elements, hostObject, isHostObject, text, typeOf, Undefined } from './values/values.ts'
+import { Callable, elements, HostObject, text, typeOf, Undefined } from './values/values.ts'
 
 type Of<T extends Statement['type']> = Extract<Statement, { readonly type: T }>
 
@@ -54,7 +54,7 @@ class Renderer {
 
   /** `self.name()` gives a block. */
   #self(output: Output): unknown {
-    return hostObject({
+    return new HostObject({
       typeName: 'TemplateReference',
       text: () => `<TemplateReference ${text(output.template.name ?? null)}>`,
       member: (name) =>
@@ -222,9 +222,9 @@ class Renderer {
     if (target.type === 'name') scope.set(target.name, value)
     else if (target.type === 'member') {
       const object = scope.get(target.of)
-      if (!isHostObject(object) || !object.assign)
+      if (!(object instanceof HostObject) || !object.parts.assign)
         throw new TemplateError('cannot assign attribute on non-namespace object')
-      object.assign(target.name, value)
+      object.parts.assign(target.name, value)
     } else {
       const items = elements(value)
       const { length } = target.items
@@ -316,7 +316,7 @@ class Renderer {
 
   async #module(node: Of<'import'>, scope: Scope, output: Output): Promise<unknown> {
     const { own, shown } = await this.#exports(node, scope, output)
-    return hostObject({
+    return new HostObject({
       typeName: 'TemplateModule',
       member: (key) => (key.startsWith('_') ? undefined : own.get(key)),
       text: () => shown,

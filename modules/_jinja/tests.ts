@@ -1,5 +1,7 @@
 /** The tests of Jinja, and those that Salt adds. */
+
 import { pythonSearch } from '#internal'
+import { isMapping } from '../_values/traverse.ts'
 import { Tuple } from '../_values/tuple.ts'
 import type { Test } from './environment.ts'
 import { TemplateError } from './errors.ts'
@@ -10,12 +12,11 @@ import {
   compare,
   contains,
   type Given,
+  HostObject,
   integer,
   isEqual,
   isFloat,
-  isHostObject,
   isIterable,
-  isMap,
   isNumber,
   isTrue,
   text,
@@ -58,11 +59,13 @@ export const tests: Readonly<Record<string, Test>> = {
   float: is(isFloat),
   number: is((value) => isNumber(value)),
   string: is((value) => typeof value === 'string'),
-  mapping: is(isMap),
+  mapping: is(isMapping),
   sequence: is((value) => isIterable(value) && !(value instanceof View && value.typeName !== 'range')),
   iterable: is((value) => (value instanceof Undefined && !value.isAllowed ? value.use() : isIterable(value))),
   list: is((value) => Array.isArray(value) && !(value instanceof Tuple)),
-  callable: is((value) => value instanceof Callable || (isHostObject(value) && value.invoke !== undefined)),
+  callable: is(
+    (value) => value instanceof Callable || (value instanceof HostObject && value.parts.invoke !== undefined),
+  ),
   escaped: is(() => false),
   lower: is((value) => /\p{L}/u.test(text(value)) && text(value) === text(value).toLowerCase()),
   upper: is((value) => /\p{L}/u.test(text(value)) && text(value) === text(value).toUpperCase()),

@@ -1,5 +1,5 @@
 import { type Context, untyped } from 'salt-ts'
-import { Callable, CalledFunctionError, type Given, hostObject, plain, Undefined } from '../_jinja/index.ts'
+import { Callable, CalledFunctionError, type Given, HostObject, plain, Undefined } from '../_jinja/index.ts'
 
 /** The variable `salt`: functions as `salt['test.ping']()` and `salt.test.ping()`. */
 export function saltFunctions({ call, loader }: Context): unknown {
@@ -13,13 +13,13 @@ export function saltFunctions({ call, loader }: Context): unknown {
     (await isThere(name))
       ? new Callable(name, (given) => run(call, name, given))
       : new Undefined(`'salt' has no function '${name}'`)
-  return hostObject({
+  return new HostObject({
     typeName: 'salt',
     has: isThere,
     member: (name) =>
       name.includes('.')
         ? functionOf(name)
-        : hostObject({ typeName: `salt.${name}`, member: (inner) => functionOf(`${name}.${inner}`) }),
+        : new HostObject({ typeName: `salt.${name}`, member: (inner) => functionOf(`${name}.${inner}`) }),
   })
 }
 

@@ -1,10 +1,11 @@
 /** The filters of Salt that change what is deep inside a map, and return the map. */
 
+import { isMapping } from '../../_values/traverse.ts'
 import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
 import { pairs } from '../values/methods.ts'
-import { elements, getKey, hasKey, isMap, setKey, text, typeOf } from '../values/values.ts'
+import { elements, getKey, hasKey, setKey, text, typeOf } from '../values/values.ts'
 
 type Inner = Parameters<typeof setKey>[0]
 
@@ -17,7 +18,7 @@ const atPath =
       { keys: REQUIRED, value: REQUIRED, delimiter: ':', ordered_dict: false },
       given,
     )
-    if (!isMap(map)) throw new TemplateError(`a map was expected, not '${typeOf(map)}'`)
+    if (!isMapping(map)) throw new TemplateError(`a map was expected, not '${typeOf(map)}'`)
     const steps = text(keys).split(text(delimiter))
     const last = steps.pop() as string
     change(steps.reduce<Inner>(mapIn, map), last, value)
@@ -26,7 +27,7 @@ const atPath =
 
 function mapIn(map: Inner, key: string): Inner {
   const found = getKey(map, key)
-  if (isMap(found)) return found
+  if (isMapping(found)) return found
   const made = new Map<unknown, unknown>()
   setKey(map, key, made)
   return made
@@ -49,7 +50,7 @@ export const keyFilters: Readonly<Record<string, Filter>> = {
   update_dict_key_value: atPath((map, key, value) => {
     if (!hasKey(map, key) || getKey(map, key) === null) setKey(map, key, new Map())
     const inner = getKey(map, key)
-    if (!isMap(inner))
+    if (!isMapping(inner))
       throw new TemplateError(`The last key contains a <class '${typeOf(inner)}'>, which cannot update.`)
     for (const [innerKey, innerValue] of pairs(value)) setKey(inner, innerKey, innerValue)
   }),

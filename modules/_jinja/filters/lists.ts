@@ -1,4 +1,5 @@
 /** The filters of Jinja for lists and maps. */
+import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import type { Environment, Filter } from '../environment.ts'
 import { TemplateError, TemplateSyntaxError } from '../errors.ts'
@@ -13,7 +14,6 @@ import {
   Group,
   integer,
   isEqual,
-  isMap,
   isTrue,
   lengthOf,
   nothingGiven,
@@ -88,7 +88,7 @@ export const listFilters: Readonly<Record<string, Filter>> = {
       { case_sensitive: false, by: 'key', reverse: false },
       given,
     )
-    if (!isMap(value)) throw new TemplateError('dictsort takes a map')
+    if (!isMapping(value)) throw new TemplateError('dictsort takes a map')
     if (by !== 'key' && by !== 'value')
       throw new TemplateError('You can only sort by either "key" or "value"')
     const key = keyReader(by === 'key' ? 0 : 1, case_sensitive)
@@ -100,7 +100,7 @@ export const listFilters: Readonly<Record<string, Filter>> = {
   },
   items: (value) => {
     if (value instanceof Undefined) return []
-    if (!isMap(value)) throw new TemplateError('Can only get item pairs from a mapping.')
+    if (!isMapping(value)) throw new TemplateError('Can only get item pairs from a mapping.')
     return entries(value).map((pair) => Tuple.of(...pair))
   },
   groupby,

@@ -1,9 +1,11 @@
 /** The filters that Salt adds for IP addresses and networks. */
+
 import { isInNetwork, parseAddress, parseNetwork } from '#internal'
+import { isMapping } from '../../_values/traverse.ts'
 import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
-import { elements, entries, isMap, text, typeOf } from '../values/values.ts'
+import { elements, entries, text, typeOf } from '../values/values.ts'
 
 type Version = 4 | 6
 
@@ -107,7 +109,7 @@ function filterByNetworks(...[values, given]: Parameters<Filter>): unknown {
       if (!address) throw new TemplateError(`'${text(each)}' does not appear to be an IPv4 or IPv6 address`)
       return all.filter((network) => isInNetwork(address, network)).map(() => each)
     })
-  if (isMap(values)) return new Map(entries(values).map(([key, list]) => [key, kept(list)]))
+  if (isMapping(values)) return new Map(entries(values).map(([key, list]) => [key, kept(list)]))
   if (!Array.isArray(values) && typeof values !== 'string')
     throw new TemplateError(`Do not know how to filter a <class '${typeOf(values)}'>`)
   return kept(values)

@@ -5,7 +5,7 @@ import { fnmatch, parseAddress, pythonSearch, strftime } from '#internal'
 import { quoted, serializerOf } from '../../_slsutil/serializers.ts'
 import { doubleQuoted } from '../../_slsutil/yaml.ts'
 import { pythonRepr } from '../../_values/python.ts'
-import { traverse } from '../../_values/traverse.ts'
+import { isMapping, traverse } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import type { Environment, Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
@@ -19,7 +19,6 @@ import {
   float,
   integer,
   isFloat,
-  isMap,
   isNumber,
   isTrue,
   lengthOf,
@@ -84,7 +83,7 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
   python: (value) => pythonRepr(sorted(value)),
   dict_to_sls_yaml_params(value, given) {
     const { flow_style } = bind('dict_to_sls_yaml_params', { flow_style: false }, given)
-    if (!isMap(value)) throw new TemplateError('dict_to_sls_yaml_params takes a map')
+    if (!isMapping(value)) throw new TemplateError('dict_to_sls_yaml_params takes a map')
     const list = entries(value).map(([key, inner]) => new Map([[key, inner]]))
     return serializerOf('yaml').serialize(plain(list), {
       default_flow_style: isTrue(flow_style),
@@ -102,7 +101,7 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
   yaml_squote: (value) => `'${text(value).replaceAll("'", "''").replaceAll(/\n+/g, '$&\n')}'`,
   yaml_encode(value) {
     if (typeof value === 'string') return doubleQuoted(value)
-    if (Array.isArray(value) || isMap(value))
+    if (Array.isArray(value) || isMapping(value))
       throw new TemplateError('yaml_encode() only works with YAML scalar data')
     return String(serializerOf('yaml').serialize(value, {}))
       .trim()
@@ -218,7 +217,7 @@ function to_bool(value: unknown): boolean {
   if (typeof value === 'boolean') return value
   if (typeof value === 'string') return ['yes', '1', 'true'].includes(value.toLowerCase())
   if (isNumber(value)) return !isFloat(value) && Number(value) > 0
-  return (isMap(value) || (Array.isArray(value) && !(value instanceof Tuple))) && lengthOf(value) > 0
+  return (isMapping(value) || (Array.isArray(value) && !(value instanceof Tuple))) && lengthOf(value) > 0
 }
 
 function toNumber(value: unknown): unknown {

@@ -1,5 +1,7 @@
 /** The filters that Salt adds for lists and maps, and those of Python's `itertools`. */
+
 import { stat } from 'node:fs/promises'
+import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
@@ -14,7 +16,6 @@ import {
   hasKey,
   integer,
   isEqual,
-  isMap,
   isTrue,
   text,
   typeOf,
@@ -57,9 +58,9 @@ export const setFilters: Readonly<Record<string, Filter>> = {
   symmetric_difference: ofTwo((first, second) =>
     distinct([...first, ...second].filter((each) => has(first, each) !== has(second, each))),
   ),
-  sequence: (value) => (Array.isArray(value) || isMap(value) ? value : [value]),
+  sequence: (value) => (Array.isArray(value) || isMapping(value) ? value : [value]),
   is_list: (value) => Array.isArray(value) && !(value instanceof Tuple),
-  is_iter: (value) => Array.isArray(value) || isMap(value),
+  is_iter: (value) => Array.isArray(value) || isMapping(value),
   is_empty: isEmptyFile,
   sorted_ignorecase: (value) => sortedBy(elements(value), caseless, false),
   substring_in_list: (value, given) =>
@@ -125,8 +126,8 @@ function flattened(value: unknown, levels: number, keepsNulls: boolean): unknown
 }
 
 function changes(old: unknown, fresh: unknown): Map<unknown, unknown> {
-  if (!isMap(old) || !isMap(fresh))
-    throw new TemplateError(`compare_dicts takes maps, not '${typeOf(isMap(old) ? fresh : old)}'`)
+  if (!isMapping(old) || !isMapping(fresh))
+    throw new TemplateError(`compare_dicts takes maps, not '${typeOf(isMapping(old) ? fresh : old)}'`)
   const keys = new Set([...entries(fresh), ...entries(old)].map(([key]) => key))
   const changed = new Map<unknown, unknown>()
   for (const key of keys) {

@@ -1,10 +1,11 @@
 /** What several filters need. */
+import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
 import { bind } from '../values/arguments.ts'
 import { attribute, item } from '../values/lookup.ts'
-import { compare, entries, isEqual, isMap, text, typeOf, Undefined } from '../values/values.ts'
+import { compare, entries, isEqual, text, typeOf, Undefined } from '../values/values.ts'
 
 /** Make a filter that takes no arguments: it reads the value as text, and changes that. */
 export const withoutArguments =
@@ -67,7 +68,7 @@ export const tuple = (values: readonly unknown[]): Tuple => Tuple.from(values)
 /** Sort the keys of maps, as Python's `pprint` does. */
 export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value instanceof Tuple ? Tuple.from(value.map(sorted)) : value.map(sorted)
-  if (!isMap(value)) return value
+  if (!isMapping(value)) return value
   const pairs = entries(value).map(([key, inner]) => [key, sorted(inner)] as const)
   return new Map(pairs.sort(([a], [b]) => (text(a) < text(b) ? -1 : 1)))
 }

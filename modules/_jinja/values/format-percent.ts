@@ -1,16 +1,18 @@
 /** Formats texts by `%`, as Python does. */
+
 import { pythonAscii, pythonRepr } from '../../_values/python.ts'
+import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
 import { bounded, format } from './format-spec.ts'
-import { getKey, hasKey, integer, isFloat, isMap, isNumber, text, typeOf } from './values.ts'
+import { getKey, hasKey, integer, isFloat, isNumber, text, typeOf } from './values.ts'
 
 const PLACE = /%(?:\(([^)]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+)?)?([a-zA-Z%])?/g
 
 /** Replace the places `%s`, `%(name)s`, `%5.2f`, … of a text. @throws TemplateError */
 export function formatPercent(template: string, values: unknown): string {
   const rest = values instanceof Tuple ? [...values] : [values]
-  const isMapped = isMap(values)
+  const isMapped = isMapping(values)
   let used = 0
   const next = () => {
     if (used >= rest.length) throw new TemplateError('not enough arguments for format string')
@@ -40,7 +42,7 @@ export function formatPercent(template: string, values: unknown): string {
 }
 
 function named(values: unknown, key: string): unknown {
-  if (!isMap(values)) throw new TemplateError('format requires a mapping')
+  if (!isMapping(values)) throw new TemplateError('format requires a mapping')
   if (!hasKey(values, key)) throw new TemplateError(`KeyError: '${key}'`)
   return getKey(values, key)
 }

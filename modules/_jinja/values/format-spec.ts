@@ -1,6 +1,7 @@
 /** Formats numbers and texts as the format specifications of Python do. */
+import { isMapping } from '../../_values/traverse.ts'
 import { TemplateError } from '../errors.ts'
-import { isFloat, isMap, isNumber, text, typeOf } from './values.ts'
+import { isFloat, isNumber, text, typeOf } from './values.ts'
 
 export interface Spec {
   readonly fill: string
@@ -44,7 +45,7 @@ export function bounded(digits: string): number {
 /** @throws TemplateError if the type does not fit the value */
 export function format(value: unknown, spec: Spec): string {
   if (isNumber(value) && spec.type !== 's') return padded(numberText(value, spec), spec, '>')
-  if (value === null || Array.isArray(value) || isMap(value))
+  if (value === null || Array.isArray(value) || isMapping(value))
     throw new TemplateError(`unsupported format string passed to ${typeOf(value)}.__format__`)
   if (isNumber(value) || (spec.type !== '' && spec.type !== 's'))
     throw new TemplateError(`Unknown format code '${spec.type}' for object of type '${typeOf(value)}'`)

@@ -1,5 +1,6 @@
 /** Attributes, elements and slices of values. */
 
+import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
 import { methodOf } from './methods.ts'
@@ -9,10 +10,9 @@ import {
   elements,
   Group,
   getKey,
+  HostObject,
   hasKey,
   integer,
-  isHostObject,
-  isMap,
   text,
   typeOf,
   Undefined,
@@ -25,7 +25,7 @@ export function attribute(value: unknown, name: string): unknown {
   if (own !== undefined) return own
   const method = methodOf(value, name)
   if (method) return method
-  return isMap(value) && hasKey(value, name) ? getKey(value, name) : missing(value, name)
+  return isMapping(value) && hasKey(value, name) ? getKey(value, name) : missing(value, name)
 }
 
 /** The filter `attr`: a member or method, and never an element. */
@@ -47,7 +47,7 @@ export function item(value: unknown, key: unknown): unknown {
 /** Return a member that an object of the engine has by itself. @throws UndefinedError if the value is undefined */
 function member(value: unknown, name: string): unknown {
   if (value instanceof Undefined) return value.use()
-  if (isHostObject(value)) return value.member(name)
+  if (value instanceof HostObject) return value.parts.member(name)
   if (value instanceof Group && (name === 'grouper' || name === 'list')) return value[name]
   if (value instanceof Callable && Object.hasOwn(value.members, name)) return value.members[name]
   return undefined

@@ -1,5 +1,7 @@
 /** Methods of texts, bytes, lists and maps, as those of Python. */
+
 import { pythonRepr } from '../../_values/python.ts'
+import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from './arguments.ts'
@@ -15,7 +17,6 @@ import {
   integer,
   isEqual,
   isFloat,
-  isMap,
   isNumber,
   isTrue,
   setKey,
@@ -37,7 +38,7 @@ function methodsOf(value: unknown): Readonly<Record<string, Method<never>>> | un
   if (value instanceof Tuple) return tupleMethods
   if (Array.isArray(value)) return listMethods
   if (value instanceof Uint8Array) return byteMethods
-  if (isMap(value)) return mapMethods
+  if (isMapping(value)) return mapMethods
   return isNumber(value) && isFloat(value) ? floatMethods : undefined
 }
 
@@ -172,7 +173,7 @@ function remove(map: Map_, key: unknown): void {
 
 /** The entries of a map, or of a list of pairs. @throws TemplateError */
 export function pairs(value: unknown): (readonly [unknown, unknown])[] {
-  if (isMap(value)) return [...entries(value)]
+  if (isMapping(value)) return [...entries(value)]
   return elements(value).map((pair) => {
     const both = elements(pair)
     if (both.length !== 2) throw new TemplateError(`a pair was expected, not ${both.length} elements`)

@@ -1,9 +1,10 @@
 /** Methods of texts, as those of Python's `str`. */
+import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from './arguments.ts'
 import { formatBraces } from './format-braces.ts'
-import { elements, entries, type Given, getKey, hasKey, integer, isMap, isTrue, typeOf } from './values.ts'
+import { elements, entries, type Given, getKey, hasKey, integer, isTrue, typeOf } from './values.ts'
 
 type Method = (text: string, given: Given) => unknown
 
@@ -79,7 +80,7 @@ export const textMethods: Readonly<Record<string, Method>> = {
   format: formatBraces,
   format_map(text, given) {
     const { mapping } = bind('format_map', { mapping: REQUIRED }, given)
-    if (!isMap(mapping)) throw new TemplateError('format_map takes a map')
+    if (!isMapping(mapping)) throw new TemplateError('format_map takes a map')
     return formatBraces(text, { args: [], kwargs: new Map(entries(mapping) as [string, unknown][]) })
   },
   count(text, given) {
@@ -159,7 +160,7 @@ function place(name: string, text: string, given: Given, search: 'indexOf' | 'la
 
 function translated(table: unknown, character: string): string {
   const code = character.codePointAt(0)
-  if (!isMap(table) || !hasKey(table, code)) return character
+  if (!isMapping(table) || !hasKey(table, code)) return character
   const other = getKey(table, code)
   if (other === null) return ''
   return typeof other === 'string' ? other : String.fromCodePoint(integer(other))

@@ -87,10 +87,14 @@ export class Callable {
     this.invoke = invoke
     this.members = members
   }
+
+  toString(): string {
+    return Object.hasOwn(this.members, 'catch_kwargs') ? `<Macro '${this.name}'>` : `<function ${this.name}>`
+  }
 }
 
-/** An object with members of its own, such as `loop`, a namespace, or `salt`. */
-export interface HostObject {
+/** What an object with members of its own consists of. */
+export interface HostParts {
   /** What its type is called in messages. */
   readonly typeName: string
   /** May be asynchronous. */
@@ -104,15 +108,18 @@ export interface HostObject {
   text?(): string
 }
 
-const hostObjects = new WeakSet<object>()
+/** An object with members of its own, such as `loop`, a namespace, or `salt`. */
+export class HostObject {
+  readonly parts: HostParts
 
-export function hostObject(members: HostObject): HostObject {
-  hostObjects.add(members)
-  return members
+  constructor(parts: HostParts) {
+    this.parts = parts
+  }
+
+  toString(): string {
+    return this.parts.text?.() ?? `<${this.parts.typeName}>`
+  }
 }
-
-export const isHostObject = (value: unknown): value is HostObject =>
-  typeof value === 'object' && value !== null && hostObjects.has(value)
 
 export const numberFrom = (text: string, isFloat: boolean): unknown => {
   if (isFloat) return float(Number(text))
@@ -137,7 +144,7 @@ export function typeOf(value: unknown): string {
   if (value instanceof Tuple) return 'tuple'
   if (value instanceof Callable) return 'function'
   if (value instanceof View) return value.typeName
-  if (isHostObject(value)) return value.typeName
+  if (value instanceof HostObject) return value.parts.typeName
   return typeName(value)
 }
 
@@ -146,7 +153,7 @@ export function isTrue(value: unknown): boolean {
   if (value instanceof Number) return value.valueOf() !== 0
   if (value instanceof Uint8Array || Array.isArray(value)) return value.length > 0
   if (value instanceof View) return value.items.length > 0
-  if (isMap(value)) return sizeOf(value) > 0
+  if (isMapping(value)) return sizeOf(value) > 0
   return Boolean(value)
 }
 
@@ -157,12 +164,7 @@ const sizeOf = (mapping: Mapping): number =>
 export function text(value: unknown): string {
   if (typeof value === 'string') return value
   if (value instanceof Undefined) return value.isAllowed ? '' : value.use()
-  if (value instanceof Callable)
-    return Object.hasOwn(value.members, 'catch_kwargs')
-      ? `<Macro '${value.name}'>`
-      : `<function ${value.name}>`
-  if (isHostObject(value)) return value.text?.() ?? `<${value.typeName}>`
-  if (isMap(value)) checkValues(value)
+  if (isMapping(value)) checkValues(value)
   return pythonText(value)
 }
 
@@ -170,12 +172,8 @@ export function text(value: unknown): string {
 function checkValues(map: Mapping): void {
   for (const [, value] of entries(map)) {
     if (value instanceof Undefined && !value.isAllowed) value.use()
-    if (isMap(value)) checkValues(value)
+    if (isMapping(value)) checkValues(value)
   }
-}
-
-export function isMap(value: unknown): value is Mapping {
-  return isMapping(value) && !isHostObject(value) && !(value instanceof View)
 }
 
 export const entries = (mapping: Mapping): (readonly [unknown, unknown])[] =>
@@ -220,13 +218,13 @@ const ordinary = { writable: true, enumerable: true, configurable: true }
 
 function checkKey(key: unknown): void {
   if (key instanceof Undefined) key.use()
-  if ((Array.isArray(key) && !(key instanceof Tuple)) || isMap(key))
+  if ((Array.isArray(key) && !(key instanceof Tuple)) || isMapping(key))
     throw new TemplateError(`unhashable type: '${typeOf(key)}'`)
 }
 
 /** An element of a map or list, if it is there. */
 export function elementOf(value: unknown, key: unknown): unknown {
-  if (isMap(value)) return getKey(value, key)
+  if (isMapping(value)) return getKey(value, key)
   if (value instanceof View) return value.typeName === 'range' ? elementOf(value.items, key) : undefined
   const isList = Array.isArray(value) || typeof value === 'string' || value instanceof Uint8Array
   if (!isList || !isNumber(key) || isFloat(key)) return undefined
@@ -241,7 +239,7 @@ export function elements(value: unknown): readonly unknown[] {
   if (typeof value === 'string') return [...value]
   if (value instanceof Undefined) return value.isAllowed ? [] : value.use()
   if (value instanceof Uint8Array) return [...value]
-  if (isMap(value)) return entries(value).map(([key]) => key)
+  if (isMapping(value)) return entries(value).map(([key]) => key)
   throw new TemplateError(`'${typeOf(value)}' object is not iterable`)
 }
 
@@ -250,12 +248,12 @@ export const isIterable = (value: unknown): boolean =>
   Array.isArray(value) ||
   typeof value === 'string' ||
   value instanceof Uint8Array ||
-  isMap(value)
+  isMapping(value)
 
 export function lengthOf(value: unknown): number {
   if (value instanceof Undefined) return value.use()
   if (!isIterable(value)) throw new TemplateError(`object of type '${typeOf(value)}' has no len()`)
-  return isMap(value) ? sizeOf(value) : elements(value).length
+  return isMapping(value) ? sizeOf(value) : elements(value).length
 }
 
 /** Whether two values are equal in Python. */
@@ -273,7 +271,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
       a.every((one, at) => isEqual(one, b[at]))
     )
   if (a instanceof View && b instanceof View) return a.typeName === b.typeName && isEqual(a.items, b.items)
-  if (!isMap(a) || !isMap(b)) return false
+  if (!isMapping(a) || !isMapping(b)) return false
   return (
     sizeOf(a) === sizeOf(b) &&
     entries(a).every(([key, value]) => hasKey(b, key) && isEqual(value, getKey(b, key)))
@@ -307,13 +305,13 @@ function compareLists(a: readonly unknown[], b: readonly unknown[], operator: st
 /** Whether a list has an element, a map a key, or a text a part. */
 export function contains(container: unknown, value: unknown): boolean | Promise<boolean> {
   if (container instanceof Undefined) return container.use()
-  if (isHostObject(container) && container.has) return container.has(text(value))
+  if (container instanceof HostObject && container.parts.has) return container.parts.has(text(value))
   if (typeof container === 'string') {
     if (typeof value === 'string') return container.includes(value)
     if (value instanceof Undefined) return value.use()
     throw new TemplateError(`'in <string>' requires string as left operand, not ${typeOf(value)}`)
   }
-  if (isMap(container)) return hasKey(container, value)
+  if (isMapping(container)) return hasKey(container, value)
   if (container instanceof View) return contains(container.items, value)
   if (Array.isArray(container)) return container.some((element) => isEqual(element, value))
   throw new TemplateError(`argument of type '${typeOf(container)}' is not iterable`)
@@ -332,7 +330,7 @@ export function plain(value: unknown): unknown {
   if (value instanceof Undefined) return value.use()
   if (Array.isArray(value)) return Array.from(value, plain)
   if (value instanceof View) return value.items.map(plain)
-  if (!isMap(value)) return isHostObject(value) || value instanceof Callable ? text(value) : value
+  if (!isMapping(value)) return value instanceof HostObject || value instanceof Callable ? text(value) : value
   const pairs = entries(value).map(([key, inner]) => [key, plain(inner)] as const)
   const isRecord = pairs.every(([key]) => typeof key === 'string' && !/^\d+$/.test(key))
   return isRecord ? Object.fromEntries(pairs) : new Map(pairs)
