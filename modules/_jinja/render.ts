@@ -23,8 +23,8 @@ export async function render(source: string, environment: Environment): Promise<
 /** What one template writes. `parent` is the one it extends. */
 interface Output {
   readonly template: Template
-  /** Blocks by name, the outermost override first. */
-  readonly blocks: Map<string, (readonly Statement[])[]>
+  /** Blocks by name, the outermost override first, with the templates that they are in. */
+  readonly blocks: Map<string, { readonly template: Template; readonly body: readonly Statement[] }[]>
   readonly scope: Scope
   readonly parts: string[]
   parent?: Template
@@ -44,7 +44,8 @@ class Renderer {
   }
 
   async template(template: Template, scope: Scope, blocks: Output['blocks'] = new Map()): Promise<string> {
-    for (const [name, body] of template.blocks) blocks.set(name, [...(blocks.get(name) ?? []), body])
+    for (const [name, body] of template.blocks)
+      blocks.set(name, [...(blocks.get(name) ?? []), { template, body }])
     const output: Output = { template, blocks, scope, parts: [] }
     scope.set('self', this.#self(output))
     await this.#deeper(() => this.#run(template.body, scope, output))
@@ -264,11 +265,11 @@ class Renderer {
 
   /** The text of a block. `level` counts how often `super()` was called. */
   async #block(name: string, level: number, scope: Scope, output: Output): Promise<string> {
-    const body = output.blocks.get(name)?.[level]
-    if (!body) throw new UndefinedError(`there is no parent block called '${name}'.`)
+    const block = output.blocks.get(name)?.[level]
+    if (!block) throw new UndefinedError(`there is no parent block called '${name}'.`)
     const inner = scope.inner()
     inner.set('super', this.#super(name, level + 1, scope, output))
-    return this.#deeper(() => this.#textOf(body, inner, output))
+    return this.#deeper(() => this.#textOf(block.body, inner, { ...output, template: block.template }))
   }
 
   /** `super()`, and `super.super()` above that. */
@@ -345,13 +346,9 @@ class Renderer {
     if (loaded) return loaded
     const source = await this.#environment.load(name, from)
     if (source === undefined) return undefined
-    try {
-      const template = parse(source, this.#environment.whiteSpace, name)
-      this.#loaded.set(key, template)
-      return template
-    } catch (error) {
-      throw located(error, undefined, name)
-    }
+    const template = parse(source, this.#environment.whiteSpace, name)
+    this.#loaded.set(key, template)
+    return template
   }
 
   async #parse(shown: string, format: Format): Promise<unknown> {
@@ -369,12 +366,12 @@ const notFound = (name: string): TemplateError => new TemplateError(`the templat
  * Add where an error occurred, unless that is known. Those of JavaScript are about values that a template may not change, such as the
  * grains, and about texts that are too long.
  */
-function located(thrown: unknown, line: number | undefined, template: string | undefined): unknown {
+function located(thrown: unknown, line: number, template: string | undefined): unknown {
   const isOfLanguage = thrown instanceof TypeError || thrown instanceof RangeError
   const error = isOfLanguage ? new TemplateError(thrown.message, { cause: thrown }) : thrown
   if (!(error instanceof TemplateError)) return error
-  if (error.line === undefined) error.line = line
-  else if (error.template !== undefined) return error
-  error.template ??= template
+  if (error.line !== undefined) return error
+  error.line = line
+  error.template = template
   return error
 }

@@ -1,5 +1,5 @@
 /** Reads templates. Statements are those of Jinja with its extensions `do` and loop controls, and those that Salt adds. */
-import type { TemplateSyntaxError } from '../errors.ts'
+import { TemplateSyntaxError } from '../errors.ts'
 import { readBlockFilters, readExpression, readTuple } from './expressions.ts'
 import type { Expression, Format, Parameter, Statement, Target, Template } from './nodes.ts'
 import { labelOf, TokenStream } from './token-stream.ts'
@@ -7,10 +7,18 @@ import { tokensOf, type WhiteSpace } from './tokens.ts'
 
 /** @throws TemplateSyntaxError */
 export function parse(text: string, whiteSpace: WhiteSpace, name?: string): Template {
-  const tokens = new TokenStream(tokensOf(text, whiteSpace))
+  try {
+    return { name, ...partsOf(new TokenStream(tokensOf(text, whiteSpace))) }
+  } catch (error) {
+    if (error instanceof TemplateSyntaxError) error.template = name
+    throw error
+  }
+}
+
+function partsOf(tokens: TokenStream): Omit<Template, 'name'> {
   const parser = new Parser(tokens)
   try {
-    return { name, body: parser.template(), blocks: parser.blocks }
+    return { body: parser.template(), blocks: parser.blocks }
   } catch (error) {
     throw error instanceof RangeError ? tokens.wrong('the template is nested too deeply') : error
   }

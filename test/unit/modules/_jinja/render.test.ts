@@ -72,3 +72,22 @@ test('Changing the pillar is refused with its line; a copy can be changed', asyn
     await render('{% set mine = dict(pillar) %}{% do mine.update({"a": 1}) %}{{ mine.a }}', {}, of),
   ).toBe('1')
 })
+
+test('An error in another template names that template', async () => {
+  const template = "{% import 'mac.txt' as m %}\n{{ m.hello(nothing) }}"
+  await expect(render(template)).rejects.toThrow(/'nothing' is undefined; line 1 of mac.txt$/)
+})
+
+test('An error in a block names the template of the block, not the one that it extends', async () => {
+  const template = "{% extends 'base.txt' %}\n{% block body %}\n{{ nothing }}{% endblock %}"
+  await expect(render(template)).rejects.toThrow(/'nothing' is undefined; line 3\n\n---/)
+})
+
+test('An error in a macro names the template of the macro, not the one that calls it', async () => {
+  const template = "{% macro fails() %}{{ nothing }}{% endmacro %}{% include 'calls.j2' %}"
+  await expect(render(template)).rejects.toThrow(/'nothing' is undefined; line 1\n\n---/)
+})
+
+test('A template that a block includes is looked up beside the template of the block', async () => {
+  expect(await render("{% include 'sub/child.j2' %}", { name: 'web' })).toBe('top INNER web bottom')
+})
