@@ -1,6 +1,8 @@
 /** Templates in the language of Jinja 3, with the filters, tests, functions and tags that Salt adds. */
 import type { Environment, Filter, Test } from './environment.ts'
+import { keyFilters } from './filters/keys.ts'
 import { listFilters } from './filters/lists.ts'
+import { networkFilters } from './filters/network.ts'
 import { saltFilters } from './filters/salt.ts'
 import { setFilters } from './filters/sets.ts'
 import { numberFilters, textFilters } from './filters/text.ts'
@@ -13,8 +15,23 @@ export { render } from './render.ts'
 export { Callable, type Given, HostObject, plain, Undefined } from './values/values.ts'
 
 export const builtIn: Pick<Environment, 'filters' | 'tests'> = {
-  filters: new Map<string, Filter>(
-    Object.entries({ ...textFilters, ...numberFilters, ...listFilters, ...saltFilters, ...setFilters }),
-  ),
+  filters: merged([
+    textFilters,
+    numberFilters,
+    listFilters,
+    saltFilters,
+    networkFilters,
+    setFilters,
+    keyFilters,
+  ]),
   tests: new Map<string, Test>(Object.entries(tests)),
+}
+
+function merged(tables: readonly Readonly<Record<string, Filter>>[]): Map<string, Filter> {
+  const all = new Map<string, Filter>()
+  for (const [name, filter] of tables.flatMap((table) => Object.entries(table))) {
+    if (all.has(name)) throw new Error(`the filter ${name} is there twice`)
+    all.set(name, filter)
+  }
+  return all
 }

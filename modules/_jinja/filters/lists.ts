@@ -7,7 +7,6 @@ import { bind, REQUIRED } from '../values/arguments.ts'
 import { binary } from '../values/arithmetic.ts'
 import { ownAttribute } from '../values/lookup.ts'
 import {
-  compare,
   elements,
   entries,
   type Given,
@@ -20,7 +19,7 @@ import {
   text,
   Undefined,
 } from '../values/values.ts'
-import { attributeReader, caseless, sortedBy, uniqueBy } from './sorting.ts'
+import { attributeReader, caseless, sortedBy } from './sorting.ts'
 
 const identity = (value: unknown): unknown => value
 const readerOf = (path: unknown) => (path === null ? identity : attributeReader(path))
@@ -64,16 +63,6 @@ export const listFilters: Readonly<Record<string, Filter>> = {
     } = bind('sort', { reverse: false, case_sensitive: false, attribute: null }, given)
     return sortedBy(elements(value), sortKey(path, case_sensitive), isTrue(reverse))
   },
-  unique(value, given) {
-    const { case_sensitive, attribute: path } = bind(
-      'unique',
-      { case_sensitive: false, attribute: null },
-      given,
-    )
-    return uniqueBy(elements(value), keyReader(path, case_sensitive))
-  },
-  min: (value, given) => extreme(value, given, 'min'),
-  max: (value, given) => extreme(value, given, 'max'),
   sum(value, given) {
     const { attribute: path, start } = bind('sum', { attribute: null, start: 0 }, given)
     return elements(value)
@@ -120,17 +109,6 @@ function orDefault(...[value, given]: Parameters<Filter>): unknown {
   const { default_value, boolean } = bind('default', { default_value: '', boolean: false }, given)
   if (value instanceof Undefined) return default_value
   return isTrue(boolean) && !isTrue(value) ? default_value : value
-}
-
-function extreme(value: unknown, given: Given, name: 'min' | 'max'): unknown {
-  const { case_sensitive, attribute: path } = bind(name, { case_sensitive: false, attribute: null }, given)
-  const key = keyReader(path, case_sensitive)
-  const all = elements(value)
-  if (all.length === 0) return new Undefined('No aggregated item, sequence was empty.')
-  return all.reduce((best, each) => {
-    const order = compare(key(each), key(best))
-    return (name === 'min' ? order < 0 : order > 0) ? each : best
-  })
 }
 
 function batches(value: unknown, given: Given): unknown[] {

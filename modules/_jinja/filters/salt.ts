@@ -27,7 +27,6 @@ import {
   typeOf,
   Undefined,
 } from '../values/values.ts'
-import { networkFilters } from './network.ts'
 import { sorted, strictText, withoutArguments } from './sorting.ts'
 
 const onText = (change: (shown: string) => unknown): Filter => withoutArguments(strictText, change)
@@ -66,7 +65,6 @@ const yaml = serialized('yaml', (given) => {
 })
 
 export const saltFilters: Readonly<Record<string, Filter>> = {
-  ...networkFilters,
   yaml,
   json: serialized('json', (given) => {
     const { sort_keys, indent } = bind('json', { sort_keys: true, indent: null }, given)

@@ -20,11 +20,8 @@ import {
   text,
   typeOf,
 } from '../values/values.ts'
-import { keyFilters } from './keys.ts'
-import { caseless, sortedBy, strictText, tuple, uniqueBy } from './sorting.ts'
+import { caseless, distinct, sortedBy, strictText, tuple } from './sorting.ts'
 
-const identity = (value: unknown): unknown => value
-const distinct = (values: readonly unknown[]): unknown[] => uniqueBy(values, identity)
 const has = (values: readonly unknown[], wanted: unknown): boolean =>
   values.some((value) => isEqual(value, wanted))
 
@@ -44,6 +41,7 @@ const extreme =
   }
 
 export const setFilters: Readonly<Record<string, Filter>> = {
+  // `unique`, `min` and `max` of Salt replace those of Jinja.
   unique: (value) => distinct(elements(value)),
   min: extreme('min', (order) => order < 0),
   max: extreme('max', (order) => order > 0),
@@ -102,7 +100,6 @@ export const setFilters: Readonly<Record<string, Filter>> = {
     if (times > 100) throw new TemplateError(`more than ${MAX_RESULTS} results are refused`)
     return bounded(products(Array.from({ length: times }, () => lists).flat())).map(tuple)
   },
-  ...keyFilters,
   combinations: (value, given) => bounded(combinations(elements(value), sizeOf(given))).map(tuple),
   permutations: (value, given) =>
     bounded(permutations(elements(value), sizeOf(given, elements(value).length))).map(tuple),

@@ -49,16 +49,15 @@ export function sortedBy(
   return keyed.map(([, value]) => value)
 }
 
-/** Remove elements whose keys were there before. */
-export function uniqueBy(values: readonly unknown[], keyOf: (value: unknown) => unknown): unknown[] {
-  const scalars = new Set<unknown>()
+/** Remove elements that are equal to one before them. */
+export function distinct(values: readonly unknown[]): unknown[] {
+  const texts = new Set<string>()
   const others: unknown[] = []
   return values.filter((value) => {
-    const key = keyOf(value)
-    const isScalar = typeof key === 'string'
-    if (isScalar ? scalars.has(key) : others.some((other) => isEqual(other, key))) return false
-    if (isScalar) scalars.add(key)
-    else others.push(key)
+    const isText = typeof value === 'string'
+    if (isText ? texts.has(value) : others.some((other) => isEqual(other, value))) return false
+    if (isText) texts.add(value)
+    else others.push(value)
     return true
   })
 }
