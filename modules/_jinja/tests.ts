@@ -92,8 +92,14 @@ export const tests: Readonly<Record<string, Test>> = {
   '<=': atMost,
   ge: atLeast,
   '>=': atLeast,
-  filter: (value, _given, environment) => environment.filters.has(text(value)),
-  test: (value, _given, environment) => environment.tests.has(text(value)),
+  filter(value, given, environment) {
+    bind('test', {}, given)
+    return environment.filters.has(text(value))
+  },
+  test(value, given, environment) {
+    bind('test', {}, given)
+    return environment.tests.has(text(value))
+  },
   match: matches,
 }
 

@@ -19,6 +19,7 @@ import {
   text,
   Undefined,
 } from '../values/values.ts'
+import { plainFilter } from './plain-filter.ts'
 import { attributeReader, caseless, sortedBy } from './sorting.ts'
 
 const identity = (value: unknown): unknown => value
@@ -40,17 +41,18 @@ function sortKey(path: unknown, caseSensitive: unknown): (value: unknown) => unk
 export const listFilters: Readonly<Record<string, Filter>> = {
   default: orDefault,
   d: orDefault,
-  length: (value) => lengthOf(value),
-  count: (value) => lengthOf(value),
-  list: (value) => [...elements(value)],
-  first: (value) => elements(value)[0] ?? new Undefined('No first item, sequence was empty.'),
-  last: (value) => elements(value).at(-1) ?? new Undefined('No last item, sequence was empty.'),
-  random: (value) => {
+  length: plainFilter(lengthOf),
+  count: plainFilter(lengthOf),
+  list: plainFilter((value) => [...elements(value)]),
+  first: plainFilter((value) => elements(value)[0] ?? new Undefined('No first item, sequence was empty.')),
+  last: plainFilter((value) => elements(value).at(-1) ?? new Undefined('No last item, sequence was empty.')),
+  random: plainFilter((value) => {
     const all = elements(value)
     return all[Math.floor(Math.random() * all.length)] ?? new Undefined('No random item, sequence was empty.')
-  },
-  reverse: (value) =>
+  }),
+  reverse: plainFilter((value) =>
     typeof value === 'string' ? [...value].reverse().join('') : [...elements(value)].reverse(),
+  ),
   join(value, given) {
     const { d, attribute: path } = bind('join', { d: '', attribute: null }, given)
     return elements(value).map(readerOf(path)).map(text).join(text(d))
@@ -87,11 +89,11 @@ export const listFilters: Readonly<Record<string, Filter>> = {
       isTrue(reverse),
     )
   },
-  items: (value) => {
+  items: plainFilter((value) => {
     if (value instanceof Undefined) return []
     if (!isMapping(value)) throw new TemplateError('Can only get item pairs from a mapping.')
     return entries(value).map((pair) => Tuple.of(...pair))
-  },
+  }),
   groupby,
   attr: (value, given) => ownAttribute(value, text(bind('attr', { name: REQUIRED }, given).name)),
   map: mapped,

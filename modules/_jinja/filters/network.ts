@@ -5,7 +5,7 @@ import { isMapping } from '../../_values/traverse.ts'
 import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
-import { elements, entries, text, typeOf } from '../values/values.ts'
+import { elements, entries, type Given, text, typeOf } from '../values/values.ts'
 
 type Version = 4 | 6
 
@@ -48,13 +48,17 @@ const withLength = ({ version, bits, zone, length }: Interface, usual?: number):
   return shown(version, bits) + zone + (ones === undefined ? '' : `/${ones}`)
 }
 
+function refuseOptions(given: Given): void {
+  const { options } = bind('filter', { options: null }, given)
+  if (options !== null)
+    throw new TemplateError(`the options '${text(options)}' of addresses are not supported`)
+}
+
 /** Those values of a list that are addresses, or the value itself. Null if it is none. */
 const addresses =
   (version: Version | undefined): Filter =>
   (value, given) => {
-    const { options } = bind('filter', { options: null }, given)
-    if (options !== null)
-      throw new TemplateError(`the options '${text(options)}' of addresses are not supported`)
+    refuseOptions(given)
     const one = (each: unknown) => {
       const found = interfaceOf(each)
       return found && (version ?? found.version) === found.version ? withLength(found) : null
@@ -123,10 +127,18 @@ function parsed<T>(parse: () => T): T {
   }
 }
 
+const isAddress =
+  (version: Version | undefined): Filter =>
+  (value, given) => {
+    refuseOptions(given)
+    const found = interfaceOf(value)
+    return found !== undefined && found.version === (version ?? found.version)
+  }
+
 export const networkFilters: Readonly<Record<string, Filter>> = {
-  is_ip: (value) => interfaceOf(value) !== undefined,
-  is_ipv4: (value) => interfaceOf(value)?.version === 4,
-  is_ipv6: (value) => interfaceOf(value)?.version === 6,
+  is_ip: isAddress(undefined),
+  is_ipv4: isAddress(4),
+  is_ipv6: isAddress(6),
   ipaddr: addresses(undefined),
   ipv4: addresses(4),
   ipv6: addresses(6),

@@ -12,7 +12,7 @@ import { TemplateError } from '../errors.ts'
 import type { Format } from '../syntax/nodes.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
 import { methodOf } from '../values/methods.ts'
-import { capitalized } from '../values/text-methods.ts'
+import { capitalized, encoded } from '../values/text-methods.ts'
 import {
   elements,
   entries,
@@ -27,9 +27,11 @@ import {
   typeOf,
   Undefined,
 } from '../values/values.ts'
-import { sorted, strictText, withoutArguments } from './sorting.ts'
+import { plainFilter } from './plain-filter.ts'
+import { sorted, strictText } from './sorting.ts'
 
-const onText = (change: (shown: string) => unknown): Filter => withoutArguments(strictText, change)
+const onText = (change: (shown: string) => unknown): Filter =>
+  plainFilter((value) => change(strictText(value)))
 
 function bytesOf(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value
@@ -37,10 +39,8 @@ function bytesOf(value: unknown): Uint8Array {
   if (value instanceof Undefined) return value.use()
   throw new TemplateError(`expected str, bytes, or bytearray not <class '${typeOf(value)}'>`)
 }
-const hash =
-  (name: string): Filter =>
-  (value) =>
-    createHash(name).update(bytesOf(value)).digest('hex')
+const hash = (name: string): Filter =>
+  plainFilter((value) => createHash(name).update(bytesOf(value)).digest('hex'))
 
 const serialized =
   (name: string, options: (given: Parameters<Filter>[1]) => Record<string, unknown>): Filter =>
@@ -51,7 +51,8 @@ const serialized =
 
 const loaded =
   (format: Format): Filter =>
-  async (value, _given, environment: Environment) => {
+  async (value, given, environment: Environment) => {
+    bind('filter', {}, given)
     try {
       return await environment.parse(strictText(value), format)
     } catch (cause) {
@@ -78,7 +79,7 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
       (each) => `\\u00${each.charCodeAt(0).toString(16)}`,
     )
   },
-  python: (value) => pythonRepr(sorted(value)),
+  python: plainFilter((value) => pythonRepr(sorted(value))),
   dict_to_sls_yaml_params(value, given) {
     const { flow_style } = bind('dict_to_sls_yaml_params', { flow_style: false }, given)
     if (!isMapping(value)) throw new TemplateError('dict_to_sls_yaml_params takes a map')
@@ -91,20 +92,21 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
   load_yaml: loaded('yaml'),
   load_json: loaded('json'),
   load_text: loaded('text'),
+  // Those of Salt take arguments about the encoding, which change nothing here.
   json_decode_dict: (value) => value,
   json_decode_list: (value) => value,
   json_encode_dict: (value) => value,
   json_encode_list: (value) => value,
-  yaml_dquote: (value) => doubleQuoted(text(value)),
-  yaml_squote: (value) => `'${text(value).replaceAll("'", "''").replaceAll(/\n+/g, '$&\n')}'`,
-  yaml_encode(value) {
+  yaml_dquote: plainFilter((value) => doubleQuoted(text(value))),
+  yaml_squote: plainFilter((value) => `'${text(value).replaceAll("'", "''").replaceAll(/\n+/g, '$&\n')}'`),
+  yaml_encode: plainFilter((value) => {
     if (typeof value === 'string') return doubleQuoted(value)
     if (Array.isArray(value) || isMapping(value))
       throw new TemplateError('yaml_encode() only works with YAML scalar data')
     return String(serializerOf('yaml').serialize(value, {}))
       .trim()
       .replace(/\n\.\.\.$/, '')
-  },
+  }),
   quote: onText(quoted),
   regex_escape: onText((shown) => shown.replaceAll(/[\s\\^$.*+?()[\]{}|\-&~#]/g, '\\$&')),
   regex_search: (value, given) => groups(value, given, false),
@@ -118,11 +120,11 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
     const pattern = pythonSearch(strictText(rgx), flags(ignorecase, multiline))
     return pattern.replace(strictText(value), strictText(val)).text
   },
-  uuid: (value) => uuid5(bytesOf(value)),
-  to_bool,
-  to_num: toNumber,
-  str_to_num: toNumber,
-  is_hex: (value) => typeof value === 'string' && /^\s*[-+]?(?:0x)?[\da-f]+\s*$/i.test(value),
+  uuid: plainFilter((value) => uuid5(bytesOf(value))),
+  to_bool: plainFilter(toBoolean),
+  to_num: plainFilter(toNumber),
+  str_to_num: plainFilter(toNumber),
+  is_hex: plainFilter((value) => typeof value === 'string' && /^\s*[-+]?(?:0x)?[\da-f]+\s*$/i.test(value)),
   contains_whitespace: onText((shown) => /\s/.test(shown)),
   human_to_bytes(value, given) {
     const { default_unit, handle_metric } = bind(
@@ -138,10 +140,15 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
     const [first = '', ...rest] = strictText(value).split('_')
     return [isTrue(uppercamel) ? capitalized(first) : first, ...rest.map(capitalized)].join('')
   },
-  to_bytes: (value) => Buffer.from(bytesOf(value)),
+  to_bytes(value, given) {
+    const { encoding } = bind('to_bytes', { encoding: null, errors: 'strict' }, given)
+    return encoding !== null && typeof value === 'string'
+      ? encoded(value, strictText(encoding))
+      : Buffer.from(bytesOf(value))
+  },
   strftime: formatDate,
   date_format: formatDate,
-  base64_encode: (value) => Buffer.from(bytesOf(value)).toString('base64'),
+  base64_encode: plainFilter((value) => Buffer.from(bytesOf(value)).toString('base64')),
   base64_decode: onText((shown) => Buffer.from(shown, 'base64').toString()),
   md5: hash('md5'),
   sha1: hash('sha1'),
@@ -160,16 +167,18 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
     const { shared_secret } = bind('hmac_compute', { shared_secret: REQUIRED }, given)
     return createHmac('sha256', bytesOf(shared_secret)).update(bytesOf(value)).digest('hex')
   },
-  random_str: (value) => {
+  random_str: plainFilter((value) => {
     const size = integer(value)
     return randomBytes(size).toString('base64').slice(0, size)
-  },
+  }),
   random_hash: randomHash,
   rand_str: randomHash,
   check_whitelist_blacklist: isOnLists,
   path_join: (value, { args }) => posix.join(text(value), ...args.map(text)),
-  ipwrap: (value) => (Array.isArray(value) ? value.map((each) => wrapped(each)) : wrapped(value)),
-  skip: () => '',
+  ipwrap: plainFilter((value) =>
+    Array.isArray(value) ? value.map((each) => wrapped(each)) : wrapped(value),
+  ),
+  skip: plainFilter(() => ''),
   method_call(value, { args, kwargs }) {
     const [name, ...rest] = args
     return methodOf(value, text(name))?.invoke({ args: rest, kwargs }) ?? null
@@ -210,7 +219,7 @@ function uuid5(name: Uint8Array): string {
   return digest.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-function to_bool(value: unknown): boolean {
+function toBoolean(value: unknown): boolean {
   if (value === null) return false
   if (typeof value === 'boolean') return value
   if (typeof value === 'string') return ['yes', '1', 'true'].includes(value.toLowerCase())

@@ -20,6 +20,7 @@ import {
   text,
   typeOf,
 } from '../values/values.ts'
+import { plainFilter } from './plain-filter.ts'
 import { caseless, distinct, sortedBy, strictText, tuple } from './sorting.ts'
 
 const has = (values: readonly unknown[], wanted: unknown): boolean =>
@@ -32,40 +33,39 @@ const ofTwo =
     return combine(elements(value), elements(lst2))
   }
 
-const extreme =
-  (name: string, isBetter: (order: number) => boolean): Filter =>
-  (value) => {
+const extreme = (name: string, isBetter: (order: number) => boolean): Filter =>
+  plainFilter((value) => {
     const all = elements(value)
     if (all.length === 0) throw new TemplateError(`${name}() arg is an empty sequence`)
     return all.reduce((best, each) => (isBetter(compare(each, best)) ? each : best))
-  }
+  })
 
 export const setFilters: Readonly<Record<string, Filter>> = {
   // `unique`, `min` and `max` of Salt replace those of Jinja.
-  unique: (value) => distinct(elements(value)),
+  unique: plainFilter((value) => distinct(elements(value))),
   min: extreme('min', (order) => order < 0),
   max: extreme('max', (order) => order > 0),
-  avg(value) {
+  avg: plainFilter((value) => {
     if (!Array.isArray(value)) return float(Number(value))
     if (value.length === 0) throw new TemplateError('division by zero')
     return float(Number(value.reduce((all, each) => binary('+', all, each), 0)) / value.length)
-  },
+  }),
   union: ofTwo((first, second) => distinct([...first, ...second])),
   intersect: ofTwo((first, second) => distinct(first.filter((each) => has(second, each)))),
   difference: ofTwo((first, second) => distinct(first.filter((each) => !has(second, each)))),
   symmetric_difference: ofTwo((first, second) =>
     distinct([...first, ...second].filter((each) => has(first, each) !== has(second, each))),
   ),
-  sequence: (value) => (Array.isArray(value) || isMapping(value) ? value : [value]),
-  is_list: (value) => Array.isArray(value) && !(value instanceof Tuple),
+  sequence: plainFilter((value) => (Array.isArray(value) || isMapping(value) ? value : [value])),
+  is_list: plainFilter((value) => Array.isArray(value) && !(value instanceof Tuple)),
   is_iter: (value) => Array.isArray(value) || isMapping(value),
-  is_empty: isEmptyFile,
-  sorted_ignorecase: (value) => sortedBy(elements(value), caseless, false),
+  is_empty: plainFilter(isEmptyFile),
+  sorted_ignorecase: plainFilter((value) => sortedBy(elements(value), caseless, false)),
   substring_in_list: (value, given) =>
     elements(bind('substring_in_list', { lst: REQUIRED }, given).lst).some((each) =>
       text(each).includes(text(value)),
     ),
-  exactly_one_true: (value) => elements(value).filter(isTrue).length === 1,
+  exactly_one_true: plainFilter((value) => elements(value).filter(isTrue).length === 1),
   exactly_n_true: (value, given) =>
     elements(value).filter(isTrue).length === integer(bind('exactly_n_true', { amount: 1 }, given).amount),
   flatten(value, given) {
@@ -90,7 +90,10 @@ export const setFilters: Readonly<Record<string, Filter>> = {
     const { size } = bind('random_sample', { size: REQUIRED, seed: null }, given)
     return shuffled(elements(value)).slice(0, integer(size))
   },
-  random_shuffle: (value) => shuffled(elements(value)),
+  random_shuffle(value, given) {
+    bind('random_shuffle', { seed: null }, given)
+    return shuffled(elements(value))
+  },
   zip: (value, { args }) => zipped([value, ...args], (lengths) => Math.min(...lengths)),
   zip_longest: (value, { args, kwargs }) =>
     zipped([value, ...args], (lengths) => Math.max(...lengths), kwargs.get('fillvalue') ?? null),

@@ -1,19 +1,9 @@
 /** What several filters need. */
 import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
-import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
-import { bind } from '../values/arguments.ts'
 import { attribute, item } from '../values/lookup.ts'
 import { compare, entries, isEqual, text, typeOf, Undefined } from '../values/values.ts'
-
-/** Make a filter that takes no arguments: it reads the value as text, and changes that. */
-export const withoutArguments =
-  (read: (value: unknown) => string, change: (shown: string) => unknown): Filter =>
-  (value, given) => {
-    bind('filter', {}, given)
-    return change(read(value))
-  }
 
 export function strictText(value: unknown): string {
   if (typeof value === 'string') return value

@@ -21,9 +21,10 @@ import {
   typeOf,
   Undefined,
 } from '../values/values.ts'
-import { sorted, strictText, withoutArguments } from './sorting.ts'
+import { plainFilter } from './plain-filter.ts'
+import { sorted, strictText } from './sorting.ts'
 
-const onText = (change: (shown: string) => unknown): Filter => withoutArguments(text, change)
+const onText = (change: (shown: string) => unknown): Filter => plainFilter((value) => change(text(value)))
 
 const htmlEscapes: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -69,7 +70,7 @@ export const textFilters: Readonly<Record<string, Filter>> = {
       .join(' '),
   ),
   wordcount: onText((shown) => shown.match(/[\p{L}\p{N}_]+/gu)?.length ?? 0),
-  pprint: (value) => pythonRepr(sorted(value)),
+  pprint: plainFilter((value) => pythonRepr(sorted(value))),
   trim(value, given) {
     const { chars } = bind('trim', { chars: null }, given)
     if (chars === null) return text(value).trim()
@@ -88,12 +89,12 @@ export const textFilters: Readonly<Record<string, Filter>> = {
   indent,
   truncate,
   wordwrap,
-  urlencode(value) {
+  urlencode: plainFilter((value) => {
     if (typeof value === 'string' || !isIterable(value)) return urlEncoded(text(value), '/')
     return pairs(value)
       .map((pair) => pair.map((each) => urlEncoded(text(each), ' ').replaceAll(' ', '+')).join('='))
       .join('&')
-  },
+  }),
   xmlattr(value, given) {
     const { autospace } = bind('xmlattr', { autospace: true }, given)
     const all = pairs(value)
@@ -137,11 +138,11 @@ export const numberFilters: Readonly<Record<string, Filter>> = {
     if (FLOAT.test(shown)) return float(Number(shown))
     return floatOf(shown) ?? fallback
   },
-  abs(value) {
+  abs: plainFilter((value) => {
     if (!isNumber(value)) throw new TemplateError(`bad operand type for abs(): '${typeOf(value)}'`)
     if (typeof value === 'bigint') return value < 0n ? -value : value
     return isFloat(value) ? float(Math.abs(Number(value))) : Math.abs(Number(value))
-  },
+  }),
   round(value, given) {
     const { precision, method } = bind('round', { precision: 0, method: 'common' }, given)
     if (!isNumber(value)) throw new TemplateError(`type ${typeOf(value)} doesn't define __round__ method`)

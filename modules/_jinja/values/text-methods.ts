@@ -168,7 +168,7 @@ function translated(table: unknown, character: string): string {
 
 const SINGLE_BYTE: Readonly<Record<string, number>> = { ascii: 0x7f, latin1: 0xff, iso88591: 0xff }
 
-function encoded(text: string, encoding: string): Uint8Array {
+export function encoded(text: string, encoding: string): Uint8Array {
   const name = encoding.toLowerCase().replaceAll(/[-_]/g, '')
   if (name === 'utf8') return Buffer.from(text)
   const last = SINGLE_BYTE[name]

@@ -91,3 +91,14 @@ test('An error in a macro names the template of the macro, not the one that call
 test('A template that a block includes is looked up beside the template of the block', async () => {
   expect(await render("{% include 'sub/child.j2' %}", { name: 'web' })).toBe('top INNER web bottom')
 })
+
+test.each([
+  '[1]|first(3)',
+  "['b']|min(bogus=1)",
+  '[1]|length(1)',
+  "'a'|md5(1)",
+  '{}|items(1)',
+  "'a' is filter(1)",
+])('{{ %s }} is refused, as no argument is taken', async (expression) => {
+  await expect(render(`{{ ${expression} }}`)).rejects.toThrow(/takes at most 0|unexpected keyword/)
+})

@@ -1,0 +1,10 @@
+import type { Filter } from '../environment.ts'
+import { bind } from '../values/arguments.ts'
+
+/** Make a filter that takes no arguments. */
+export const plainFilter =
+  (run: (value: unknown) => unknown): Filter =>
+  (value, given) => {
+    bind('filter', {}, given)
+    return run(value)
+  }
