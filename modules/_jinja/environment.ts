@@ -1,11 +1,15 @@
 /** What templates may use. */
 import type { Format } from './syntax/nodes.ts'
 import type { WhiteSpace } from './syntax/tokens.ts'
-import type { Given } from './values/values.ts'
+import type { CallArguments } from './values/values.ts'
 
 /** May be asynchronous. */
-export type Filter = (value: unknown, given: Given, environment: Environment) => unknown
-export type Test = (value: unknown, given: Given, environment: Environment) => boolean | Promise<boolean>
+export type Filter = (value: unknown, given: CallArguments, environment: Environment) => unknown
+export type Test = (
+  value: unknown,
+  given: CallArguments,
+  environment: Environment,
+) => boolean | Promise<boolean>
 
 export interface Environment {
   readonly filters: ReadonlyMap<string, Filter>

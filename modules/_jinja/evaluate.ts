@@ -92,8 +92,9 @@ export class Evaluator {
   call(value: unknown, given: Given): unknown {
     this.#environment.signal.throwIfAborted()
     if (value instanceof Undefined) return value.use()
-    if (value instanceof Callable) return value.invoke(given)
-    if (value instanceof HostObject && value.parts.invoke) return value.parts.invoke(given)
+    if (value instanceof Callable) return value.call(given)
+    if (value instanceof HostObject && value.parts.invoke)
+      return value.parts.invoke({ ...given, name: value.parts.typeName })
     throw new TemplateError(`'${typeOf(value)}' object is not callable`)
   }
 
@@ -135,7 +136,7 @@ export class Evaluator {
     if (!filter) throw new TemplateSyntaxError(`No filter named '${name}'.`)
     const value = of ? await this.evaluate(of, scope, input) : input
     const args = await this.given(given, scope)
-    return ofTemplate(() => filter(value, args, this.#environment))
+    return ofTemplate(() => filter(value, { ...args, name }, this.#environment))
   }
 
   async #test({ of, name, given }: Of<'test'>, scope: Scope): Promise<boolean> {
@@ -143,7 +144,7 @@ export class Evaluator {
     if (!test) throw new TemplateSyntaxError(`No test named '${name}'.`)
     const value = await this.evaluate(of, scope)
     const args = await this.given(given, scope)
-    return ofTemplate(() => test(value, args, this.#environment))
+    return ofTemplate(() => test(value, { ...args, name }, this.#environment))
   }
 
   async #unary({ operator, of }: Of<'unary'>, scope: Scope): Promise<unknown> {

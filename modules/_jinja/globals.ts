@@ -3,18 +3,18 @@
 import { TemplateError } from './errors.ts'
 import { bind, REQUIRED } from './values/arguments.ts'
 import { mapOfKeys, pairs } from './values/methods.ts'
-import { Callable, type Given, HostObject, integer, setKey, text, View } from './values/values.ts'
+import { type CallArguments, Callable, HostObject, integer, setKey, text, View } from './values/values.ts'
 
 /** A longer range is refused, as in Jinja's sandbox. */
 const MAX_RANGE = 100_000
 
-const functions: Readonly<Record<string, (given: Given) => unknown>> = {
+const functions: Readonly<Record<string, (given: CallArguments) => unknown>> = {
   range,
   dict: toMap,
   odict: toMap,
   cycler,
   joiner(given) {
-    const { sep } = bind('joiner', { sep: ', ' }, given)
+    const { sep } = bind({ sep: ', ' }, given)
     let isUsed = false
     return new Callable('joiner', () => {
       const between = isUsed ? sep : ''
@@ -24,7 +24,7 @@ const functions: Readonly<Record<string, (given: Given) => unknown>> = {
   },
   namespace,
   raise(given) {
-    throw new TemplateError(text(bind('raise', { msg: REQUIRED }, given).msg))
+    throw new TemplateError(text(bind({ msg: REQUIRED }, given).msg))
   },
 }
 
@@ -36,7 +36,7 @@ export const globals: ReadonlyMap<string, unknown> = new Map(
   Object.entries(functions).map(([name, run]) => [name, new Callable(name, run, members[name])]),
 )
 
-function range({ args }: Given): View {
+function range({ args }: CallArguments): View {
   const [first = 0, second, step = 1] = args.map(integer)
   if (args.length === 0 || args.length > 3) throw new TemplateError('range takes 1 to 3 numbers')
   if (step === 0) throw new TemplateError('range() arg 3 must not be zero')
@@ -48,14 +48,14 @@ function range({ args }: Given): View {
   return new View('range', () => all, `range(${start}, ${stop}${step === 1 ? '' : `, ${step}`})`)
 }
 
-function toMap({ args, kwargs }: Given): Map<unknown, unknown> {
+function toMap({ args, kwargs }: CallArguments): Map<unknown, unknown> {
   const map = new Map<unknown, unknown>()
   for (const given of args) for (const [key, value] of pairs(given)) setKey(map, key, value)
   for (const [key, value] of kwargs) map.set(key, value)
   return map
 }
 
-function cycler({ args }: Given): unknown {
+function cycler({ args }: CallArguments): unknown {
   if (args.length === 0) throw new TemplateError('at least one item has to be provided')
   let at = 0
   return new HostObject({
@@ -72,7 +72,7 @@ function cycler({ args }: Given): unknown {
   })
 }
 
-function namespace(given: Given): unknown {
+function namespace(given: CallArguments): unknown {
   const values = toMap(given)
   return new HostObject({
     typeName: 'namespace',

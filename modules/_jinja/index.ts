@@ -12,7 +12,7 @@ export type { Environment } from './environment.ts'
 export { CalledFunctionError, TemplateError, TemplateSyntaxError, UndefinedError } from './errors.ts'
 export { globals } from './globals.ts'
 export { render } from './render.ts'
-export { Callable, type Given, HostObject, plain, Undefined } from './values/values.ts'
+export { type CallArguments, Callable, HostObject, plain, Undefined } from './values/values.ts'
 
 export const builtIn: Pick<Environment, 'filters' | 'tests'> = {
   filters: merged([

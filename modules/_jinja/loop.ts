@@ -1,6 +1,6 @@
 import { TemplateError } from './errors.ts'
 import { bind, REQUIRED } from './values/arguments.ts'
-import { Callable, type Given, HostObject, isEqual, Undefined } from './values/values.ts'
+import { type CallArguments, Callable, HostObject, isEqual, Undefined } from './values/values.ts'
 
 /** The variable `loop`. */
 export class Loop {
@@ -21,10 +21,10 @@ export class Loop {
       typeName: 'LoopContext',
       member: (name) => this.#member(name),
       text: () => `<LoopContext ${this.#at + 1}/${items.length}>`,
-      invoke(given: Given) {
+      invoke(given: CallArguments) {
         if (!again)
           throw new TemplateError("The loop must have the 'recursive' marker to be called recursively.")
-        return again(bind('loop', { over: REQUIRED }, given).over)
+        return again(bind({ over: REQUIRED }, given).over)
       },
     })
   }

@@ -3,7 +3,7 @@ import { TemplateError } from './errors.ts'
 import type { Evaluator } from './evaluate.ts'
 import type { Scope } from './scope.ts'
 import type { Parameter, Statement } from './syntax/nodes.ts'
-import { Callable, type Given, Undefined } from './values/values.ts'
+import { type CallArguments, Callable, Undefined } from './values/values.ts'
 
 interface Declared {
   readonly name: string
@@ -44,7 +44,7 @@ export class Macro {
     })
   }
 
-  async #bind({ args, kwargs }: Given): Promise<Scope> {
+  async #bind({ args, kwargs }: CallArguments): Promise<Scope> {
     const { name, parameters } = this.#declared
     const scope = this.#scope.inner()
     const rest = new Map(kwargs)

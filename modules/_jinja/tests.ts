@@ -8,10 +8,10 @@ import { TemplateError } from './errors.ts'
 import { strictText } from './filters/sorting.ts'
 import { bind, REQUIRED } from './values/arguments.ts'
 import {
+  type CallArguments,
   Callable,
   compare,
   contains,
-  type Given,
   HostObject,
   integer,
   isEqual,
@@ -27,14 +27,14 @@ import {
 const is =
   (holds: (value: unknown) => boolean): Test =>
   (value, given) => {
-    bind('test', {}, given)
+    bind({}, given)
     return holds(value)
   }
 
 const with_ =
   (holds: (value: unknown, other: unknown) => boolean | Promise<boolean>): Test =>
   (value, given) =>
-    holds(value, bind('test', { other: REQUIRED }, given).other)
+    holds(value, bind({ other: REQUIRED }, given).other)
 
 /** @throws TemplateError if the value is no number */
 function real(value: unknown): number {
@@ -93,11 +93,11 @@ export const tests: Readonly<Record<string, Test>> = {
   ge: atLeast,
   '>=': atLeast,
   filter(value, given, environment) {
-    bind('test', {}, given)
+    bind({}, given)
     return environment.filters.has(text(value))
   },
   test(value, given, environment) {
-    bind('test', {}, given)
+    bind({}, given)
     return environment.tests.has(text(value))
   },
   match: matches,
@@ -105,9 +105,8 @@ export const tests: Readonly<Record<string, Test>> = {
 
 function matches(...[value, given]: Parameters<Test>): boolean {
   const { rgx, ignorecase, multiline } = bind(
-    'match',
     { rgx: REQUIRED, ignorecase: false, multiline: false },
-    given as Given,
+    given as CallArguments,
   )
   const flags = `${isTrue(ignorecase) ? 'i' : ''}${isTrue(multiline) ? 'm' : ''}`
   return pythonSearch(strictText(rgx), flags).begins(strictText(value))

@@ -1,5 +1,12 @@
 import { type Context, untyped } from 'salt-ts'
-import { Callable, CalledFunctionError, type Given, HostObject, plain, Undefined } from '../_jinja/index.ts'
+import {
+  type CallArguments,
+  Callable,
+  CalledFunctionError,
+  HostObject,
+  plain,
+  Undefined,
+} from '../_jinja/index.ts'
 
 /** The variable `salt`: functions as `salt['test.ping']()` and `salt.test.ping()`. */
 export function saltFunctions({ call, loader }: Context): unknown {
@@ -23,7 +30,7 @@ export function saltFunctions({ call, loader }: Context): unknown {
   })
 }
 
-async function run(call: Context['call'], name: string, { args, kwargs }: Given): Promise<unknown> {
+async function run(call: Context['call'], name: string, { args, kwargs }: CallArguments): Promise<unknown> {
   const named = Object.fromEntries([...kwargs].map(([key, value]) => [key, plain(value)]))
   const given = args.map(plain)
   try {

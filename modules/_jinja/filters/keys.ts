@@ -14,7 +14,6 @@ const atPath =
   (change: (inner: Inner, key: string, value: unknown) => void): Filter =>
   (map, given) => {
     const { keys, value, delimiter } = bind(
-      'filter',
       { keys: REQUIRED, value: REQUIRED, delimiter: ':', ordered_dict: false },
       given,
     )

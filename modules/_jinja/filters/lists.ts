@@ -7,9 +7,9 @@ import { bind, REQUIRED } from '../values/arguments.ts'
 import { binary } from '../values/arithmetic.ts'
 import { ownAttribute } from '../values/lookup.ts'
 import {
+  type CallArguments,
   elements,
   entries,
-  type Given,
   Group,
   integer,
   isEqual,
@@ -54,7 +54,7 @@ export const listFilters: Readonly<Record<string, Filter>> = {
     typeof value === 'string' ? [...value].reverse().join('') : [...elements(value)].reverse(),
   ),
   join(value, given) {
-    const { d, attribute: path } = bind('join', { d: '', attribute: null }, given)
+    const { d, attribute: path } = bind({ d: '', attribute: null }, given)
     return elements(value).map(readerOf(path)).map(text).join(text(d))
   },
   sort(value, given) {
@@ -62,11 +62,11 @@ export const listFilters: Readonly<Record<string, Filter>> = {
       reverse,
       case_sensitive,
       attribute: path,
-    } = bind('sort', { reverse: false, case_sensitive: false, attribute: null }, given)
+    } = bind({ reverse: false, case_sensitive: false, attribute: null }, given)
     return sortedBy(elements(value), sortKey(path, case_sensitive), isTrue(reverse))
   },
   sum(value, given) {
-    const { attribute: path, start } = bind('sum', { attribute: null, start: 0 }, given)
+    const { attribute: path, start } = bind({ attribute: null, start: 0 }, given)
     return elements(value)
       .map(readerOf(path))
       .reduce((all, each) => binary('+', all, each), start)
@@ -74,11 +74,7 @@ export const listFilters: Readonly<Record<string, Filter>> = {
   batch: (value, given) => batches(value, given),
   slice: slices,
   dictsort(value, given) {
-    const { case_sensitive, by, reverse } = bind(
-      'dictsort',
-      { case_sensitive: false, by: 'key', reverse: false },
-      given,
-    )
+    const { case_sensitive, by, reverse } = bind({ case_sensitive: false, by: 'key', reverse: false }, given)
     if (!isMapping(value)) throw new TemplateError('dictsort takes a map')
     if (by !== 'key' && by !== 'value')
       throw new TemplateError('You can only sort by either "key" or "value"')
@@ -95,7 +91,7 @@ export const listFilters: Readonly<Record<string, Filter>> = {
     return entries(value).map((pair) => Tuple.of(...pair))
   }),
   groupby,
-  attr: (value, given) => ownAttribute(value, text(bind('attr', { name: REQUIRED }, given).name)),
+  attr: (value, given) => ownAttribute(value, text(bind({ name: REQUIRED }, given).name)),
   map: mapped,
   select: (value, given, environment) =>
     chosen(value, given, environment, { byAttribute: false, keeps: true }),
@@ -108,13 +104,13 @@ export const listFilters: Readonly<Record<string, Filter>> = {
 }
 
 function orDefault(...[value, given]: Parameters<Filter>): unknown {
-  const { default_value, boolean } = bind('default', { default_value: '', boolean: false }, given)
+  const { default_value, boolean } = bind({ default_value: '', boolean: false }, given)
   if (value instanceof Undefined) return default_value
   return isTrue(boolean) && !isTrue(value) ? default_value : value
 }
 
-function batches(value: unknown, given: Given): unknown[] {
-  const { linecount, fill_with } = bind('batch', { linecount: REQUIRED, fill_with: null }, given)
+function batches(value: unknown, given: CallArguments): unknown[] {
+  const { linecount, fill_with } = bind({ linecount: REQUIRED, fill_with: null }, given)
   const size = integer(linecount)
   if (size < 1) throw new TemplateError('batch takes a size of at least 1')
   const all = elements(value)
@@ -127,7 +123,7 @@ function batches(value: unknown, given: Given): unknown[] {
 }
 
 function slices(...[value, given]: Parameters<Filter>): unknown[] {
-  const { slices: count, fill_with } = bind('slice', { slices: REQUIRED, fill_with: null }, given)
+  const { slices: count, fill_with } = bind({ slices: REQUIRED, fill_with: null }, given)
   const columns = integer(count)
   if (columns < 1) throw new TemplateError('slice takes a number of at least 1')
   const all = elements(value)
@@ -147,7 +143,7 @@ function groupby(...[value, given]: Parameters<Filter>): unknown[] {
     attribute: path,
     default: fallback,
     case_sensitive,
-  } = bind('groupby', { attribute: REQUIRED, default: null, case_sensitive: false }, given)
+  } = bind({ attribute: REQUIRED, default: null, case_sensitive: false }, given)
   const read = attributeReader(path)
   const keyOf = (each: unknown) => {
     const found = read(each)
@@ -164,14 +160,11 @@ function groupby(...[value, given]: Parameters<Filter>): unknown[] {
 }
 
 /** `map('filter', …)` or `map(attribute='name')`. */
-async function mapped(...[value, { args, kwargs }, environment]: Parameters<Filter>): Promise<unknown[]> {
+async function mapped(...[value, given, environment]: Parameters<Filter>): Promise<unknown[]> {
+  const { args, kwargs } = given
   const all = elements(value)
   if (args.length === 0) {
-    const { attribute: path, default: fallback } = bind(
-      'map',
-      { attribute: REQUIRED, default: null },
-      { args, kwargs },
-    )
+    const { attribute: path, default: fallback } = bind({ attribute: REQUIRED, default: null }, given)
     const read = attributeReader(path)
     const found = all.map(read)
     return fallback === null ? found : found.map((each) => (each instanceof Undefined ? fallback : each))
@@ -180,14 +173,15 @@ async function mapped(...[value, { args, kwargs }, environment]: Parameters<Filt
   const filter = environment.filters.get(text(name))
   if (!filter) throw new TemplateSyntaxError(`No filter named '${text(name)}'.`)
   const results: unknown[] = []
-  for (const each of all) results.push(await filter(each, { args: rest, kwargs }, environment))
+  for (const each of all)
+    results.push(await filter(each, { name: text(name), args: rest, kwargs }, environment))
   return results
 }
 
 /** Choose elements by a test, or by whether they are true. */
 async function chosen(
   value: unknown,
-  { args, kwargs }: Given,
+  { args, kwargs }: CallArguments,
   environment: Environment,
   { byAttribute, keeps }: { byAttribute: boolean; keeps: boolean },
 ): Promise<unknown[]> {
@@ -196,7 +190,7 @@ async function chosen(
   const [name, ...rest] = byAttribute ? args.slice(1) : args
   const test = name === undefined ? isTrue : environment.tests.get(text(name))
   if (!test) throw new TemplateSyntaxError(`No test named '${text(name)}'.`)
-  const given = name === undefined ? nothingGiven : { args: rest, kwargs }
+  const given = { name: text(name ?? ''), ...(name === undefined ? nothingGiven : { args: rest, kwargs }) }
   const kept: unknown[] = []
   for (const each of elements(value))
     if ((await test(read(each), given, environment)) === keeps) kept.push(each)

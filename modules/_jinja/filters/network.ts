@@ -5,7 +5,7 @@ import { isMapping } from '../../_values/traverse.ts'
 import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
-import { elements, entries, type Given, text, typeOf } from '../values/values.ts'
+import { type CallArguments, elements, entries, text, typeOf } from '../values/values.ts'
 
 type Version = 4 | 6
 
@@ -48,8 +48,8 @@ const withLength = ({ version, bits, zone, length }: Interface, usual?: number):
   return shown(version, bits) + zone + (ones === undefined ? '' : `/${ones}`)
 }
 
-function refuseOptions(given: Given): void {
-  const { options } = bind('filter', { options: null }, given)
+function refuseOptions(given: CallArguments): void {
+  const { options } = bind({ options: null }, given)
   if (options !== null)
     throw new TemplateError(`the options '${text(options)}' of addresses are not supported`)
 }
@@ -104,7 +104,7 @@ function networkSize(network: Interface): bigint | number {
 
 /** Keep the addresses that are in one of the networks: those of a list, or of the lists of a map. */
 function filterByNetworks(...[values, given]: Parameters<Filter>): unknown {
-  const { networks } = bind('filter_by_networks', { networks: REQUIRED }, given)
+  const { networks } = bind({ networks: REQUIRED }, given)
   if (networks === null) return values
   const all = elements(networks).map((network) => parsed(() => parseNetwork(text(network))))
   const kept = (list: unknown) =>

@@ -5,6 +5,6 @@ import { bind } from '../values/arguments.ts'
 export const plainFilter =
   (run: (value: unknown) => unknown): Filter =>
   (value, given) => {
-    bind('filter', {}, given)
+    bind({}, given)
     return run(value)
   }

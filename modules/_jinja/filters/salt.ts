@@ -52,7 +52,7 @@ const serialized =
 const loaded =
   (format: Format): Filter =>
   async (value, given, environment: Environment) => {
-    bind('filter', {}, given)
+    bind({}, given)
     try {
       return await environment.parse(strictText(value), format)
     } catch (cause) {
@@ -61,18 +61,18 @@ const loaded =
   }
 
 const yaml = serialized('yaml', (given) => {
-  const { flow_style } = bind('yaml', { flow_style: true }, given)
+  const { flow_style } = bind({ flow_style: true }, given)
   return { default_flow_style: isTrue(flow_style), allow_unicode: true }
 })
 
 export const saltFilters: Readonly<Record<string, Filter>> = {
   yaml,
   json: serialized('json', (given) => {
-    const { sort_keys, indent } = bind('json', { sort_keys: true, indent: null }, given)
+    const { sort_keys, indent } = bind({ sort_keys: true, indent: null }, given)
     return { sort_keys: isTrue(sort_keys), indent, ensure_ascii: false }
   }),
   tojson(value, given) {
-    const { indent, sort_keys } = bind('tojson', { indent: null, sort_keys: false }, given)
+    const { indent, sort_keys } = bind({ indent: null, sort_keys: false }, given)
     const options = { indent, sort_keys: isTrue(sort_keys), ensure_ascii: true }
     return String(serializerOf('json').serialize(plain(value), options)).replaceAll(
       /[<>&']/g,
@@ -81,7 +81,7 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
   },
   python: plainFilter((value) => pythonRepr(sorted(value))),
   dict_to_sls_yaml_params(value, given) {
-    const { flow_style } = bind('dict_to_sls_yaml_params', { flow_style: false }, given)
+    const { flow_style } = bind({ flow_style: false }, given)
     if (!isMapping(value)) throw new TemplateError('dict_to_sls_yaml_params takes a map')
     const list = entries(value).map(([key, inner]) => new Map([[key, inner]]))
     return serializerOf('yaml').serialize(plain(list), {
@@ -113,7 +113,6 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
   regex_match: (value, given) => groups(value, given, true),
   regex_replace(value, given) {
     const { rgx, val, ignorecase, multiline } = bind(
-      'regex_replace',
       { rgx: REQUIRED, val: REQUIRED, ignorecase: false, multiline: false },
       given,
     )
@@ -127,21 +126,17 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
   is_hex: plainFilter((value) => typeof value === 'string' && /^\s*[-+]?(?:0x)?[\da-f]+\s*$/i.test(value)),
   contains_whitespace: onText((shown) => /\s/.test(shown)),
   human_to_bytes(value, given) {
-    const { default_unit, handle_metric } = bind(
-      'human_to_bytes',
-      { default_unit: 'B', handle_metric: false },
-      given,
-    )
+    const { default_unit, handle_metric } = bind({ default_unit: 'B', handle_metric: false }, given)
     return bytesOfHuman(text(value), text(default_unit), isTrue(handle_metric))
   },
   to_snake_case: onText(snakeCase),
   to_camelcase(value, given) {
-    const { uppercamel } = bind('to_camelcase', { uppercamel: false }, given)
+    const { uppercamel } = bind({ uppercamel: false }, given)
     const [first = '', ...rest] = strictText(value).split('_')
     return [isTrue(uppercamel) ? capitalized(first) : first, ...rest.map(capitalized)].join('')
   },
   to_bytes(value, given) {
-    const { encoding } = bind('to_bytes', { encoding: null, errors: 'strict' }, given)
+    const { encoding } = bind({ encoding: null, errors: 'strict' }, given)
     return encoding !== null && typeof value === 'string'
       ? encoded(value, strictText(encoding))
       : Buffer.from(bytesOf(value))
@@ -156,7 +151,6 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
   sha512: hash('sha512'),
   hmac(value, given) {
     const { shared_secret, challenge_hmac } = bind(
-      'hmac',
       { shared_secret: REQUIRED, challenge_hmac: REQUIRED },
       given,
     )
@@ -164,7 +158,7 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
     return made === text(challenge_hmac)
   },
   hmac_compute(value, given) {
-    const { shared_secret } = bind('hmac_compute', { shared_secret: REQUIRED }, given)
+    const { shared_secret } = bind({ shared_secret: REQUIRED }, given)
     return createHmac('sha256', bytesOf(shared_secret)).update(bytesOf(value)).digest('hex')
   },
   random_str: plainFilter((value) => {
@@ -181,14 +175,14 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
   skip: plainFilter(() => ''),
   method_call(value, { args, kwargs }) {
     const [name, ...rest] = args
-    return methodOf(value, text(name))?.invoke({ args: rest, kwargs }) ?? null
+    return methodOf(value, text(name))?.call({ args: rest, kwargs }) ?? null
   },
   traverse(value, given) {
     const {
       key,
       default: fallback,
       delimiter,
-    } = bind('traverse', { key: REQUIRED, default: null, delimiter: ':' }, given)
+    } = bind({ key: REQUIRED, default: null, delimiter: ':' }, given)
     return traverse(value, text(key), fallback, text(delimiter))
   },
 }
@@ -197,11 +191,7 @@ const flags = (ignorecase: unknown, multiline: unknown): string =>
   `${isTrue(ignorecase) ? 'i' : ''}${isTrue(multiline) ? 'm' : ''}`
 
 function groups(value: unknown, given: Parameters<Filter>[1], atStart: boolean): unknown {
-  const { rgx, ignorecase, multiline } = bind(
-    'regex_search',
-    { rgx: REQUIRED, ignorecase: false, multiline: false },
-    given,
-  )
+  const { rgx, ignorecase, multiline } = bind({ rgx: REQUIRED, ignorecase: false, multiline: false }, given)
   const found = pythonSearch(strictText(rgx), flags(ignorecase, multiline)).groups(strictText(value), {
     atStart,
   })
@@ -237,7 +227,7 @@ function toNumber(value: unknown): unknown {
 
 /** Whether a text matches a pattern of the white list, if there is one, and none of the black list. */
 function isOnLists(...[value, given]: Parameters<Filter>): boolean {
-  const { whitelist, blacklist } = bind('filter', { whitelist: null, blacklist: null }, given)
+  const { whitelist, blacklist } = bind({ whitelist: null, blacklist: null }, given)
   const patterns = (list: unknown) =>
     typeof list === 'string' ? [list] : list === null ? [] : elements(list)
   const matches = (list: unknown) =>
@@ -247,7 +237,7 @@ function isOnLists(...[value, given]: Parameters<Filter>): boolean {
 
 /** The hash of a random number up to the value. */
 function randomHash(...[value, given]: Parameters<Filter>): string {
-  const { hash_type } = bind('random_hash', { hash_type: null }, given)
+  const { hash_type } = bind({ hash_type: null }, given)
   integer(value)
   return createHash(text(hash_type ?? 'md5'))
     .update(randomBytes(64))
@@ -280,7 +270,7 @@ function snakeCase(shown: string): string {
 
 /** Dates are seconds, or text as JavaScript reads it. */
 function formatDate(...[value, given]: Parameters<Filter>): string {
-  const { format } = bind('strftime', { format: '%Y-%m-%d' }, given)
+  const { format } = bind({ format: '%Y-%m-%d' }, given)
   const isSeconds = isNumber(value) || /^\d+(?:\.\d+)?$/.test(text(value))
   const date = isSeconds
     ? new Date(Number(value) * 1000)

@@ -29,7 +29,7 @@ const has = (values: readonly unknown[], wanted: unknown): boolean =>
 const ofTwo =
   (combine: (first: readonly unknown[], second: readonly unknown[]) => unknown): Filter =>
   (value, given) => {
-    const { lst2 } = bind('filter', { lst2: REQUIRED }, given)
+    const { lst2 } = bind({ lst2: REQUIRED }, given)
     return combine(elements(value), elements(lst2))
   }
 
@@ -62,14 +62,12 @@ export const setFilters: Readonly<Record<string, Filter>> = {
   is_empty: plainFilter(isEmptyFile),
   sorted_ignorecase: plainFilter((value) => sortedBy(elements(value), caseless, false)),
   substring_in_list: (value, given) =>
-    elements(bind('substring_in_list', { lst: REQUIRED }, given).lst).some((each) =>
-      text(each).includes(text(value)),
-    ),
+    elements(bind({ lst: REQUIRED }, given).lst).some((each) => text(each).includes(text(value))),
   exactly_one_true: plainFilter((value) => elements(value).filter(isTrue).length === 1),
   exactly_n_true: (value, given) =>
-    elements(value).filter(isTrue).length === integer(bind('exactly_n_true', { amount: 1 }, given).amount),
+    elements(value).filter(isTrue).length === integer(bind({ amount: 1 }, given).amount),
   flatten(value, given) {
-    const { levels, preserve_nulls } = bind('flatten', { levels: null, preserve_nulls: false }, given)
+    const { levels, preserve_nulls } = bind({ levels: null, preserve_nulls: false }, given)
     return flattened(
       value,
       levels === null ? Number.POSITIVE_INFINITY : integer(levels),
@@ -77,7 +75,7 @@ export const setFilters: Readonly<Record<string, Filter>> = {
     )
   },
   compare_lists: (value, given) => {
-    const fresh = elements(bind('compare_lists', { new: REQUIRED }, given).new)
+    const fresh = elements(bind({ new: REQUIRED }, given).new)
     const old = elements(value)
     const [added, removed] = [
       fresh.filter((each) => !has(old, each)),
@@ -85,13 +83,13 @@ export const setFilters: Readonly<Record<string, Filter>> = {
     ]
     return { ...(added.length > 0 && { new: added }), ...(removed.length > 0 && { old: removed }) }
   },
-  compare_dicts: (value, given) => changes(value, bind('compare_dicts', { new: REQUIRED }, given).new),
+  compare_dicts: (value, given) => changes(value, bind({ new: REQUIRED }, given).new),
   random_sample(value, given) {
-    const { size } = bind('random_sample', { size: REQUIRED, seed: null }, given)
+    const { size } = bind({ size: REQUIRED, seed: null }, given)
     return shuffled(elements(value)).slice(0, integer(size))
   },
   random_shuffle(value, given) {
-    bind('random_shuffle', { seed: null }, given)
+    bind({ seed: null }, given)
     return shuffled(elements(value))
   },
   zip: (value, { args }) => zipped([value, ...args], (lengths) => Math.min(...lengths)),
@@ -107,7 +105,7 @@ export const setFilters: Readonly<Record<string, Filter>> = {
   permutations: (value, given) =>
     bounded(permutations(elements(value), sizeOf(given, elements(value).length))).map(tuple),
   compress: (value, given) => {
-    const chosen = elements(bind('compress', { selectors: REQUIRED }, given).selectors)
+    const chosen = elements(bind({ selectors: REQUIRED }, given).selectors)
     return elements(value).filter((_, at) => at < chosen.length && isTrue(chosen[at]))
   },
 }
@@ -178,7 +176,7 @@ function bounded(results: Iterable<unknown[]>): unknown[][] {
 }
 
 const sizeOf = (given: Parameters<Filter>[1], fallback: unknown = REQUIRED): number =>
-  integer(bind('filter', { r: fallback }, given).r)
+  integer(bind({ r: fallback }, given).r)
 
 function* products([first, ...rest]: readonly (readonly unknown[])[]): Generator<unknown[]> {
   if (!first) return void (yield [])

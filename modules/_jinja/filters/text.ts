@@ -72,16 +72,16 @@ export const textFilters: Readonly<Record<string, Filter>> = {
   wordcount: onText((shown) => shown.match(/[\p{L}\p{N}_]+/gu)?.length ?? 0),
   pprint: plainFilter((value) => pythonRepr(sorted(value))),
   trim(value, given) {
-    const { chars } = bind('trim', { chars: null }, given)
+    const { chars } = bind({ chars: null }, given)
     if (chars === null) return text(value).trim()
     const all = [...text(value)]
     const isKept = (each: string) => !strictText(chars).includes(each)
     const from = all.findIndex(isKept)
     return from < 0 ? '' : all.slice(from, all.findLastIndex(isKept) + 1).join('')
   },
-  center: (value, given) => centred(text(value), integer(bind('center', { width: 80 }, given).width)),
+  center: (value, given) => centred(text(value), integer(bind({ width: 80 }, given).width)),
   replace(value, given) {
-    const { old, new: other, count } = bind('replace', { old: REQUIRED, new: REQUIRED, count: null }, given)
+    const { old, new: other, count } = bind({ old: REQUIRED, new: REQUIRED, count: null }, given)
     return replaced(text(value), text(old), text(other), count === null ? -1 : integer(count))
   },
   format: (value, { args, kwargs }) =>
@@ -96,7 +96,7 @@ export const textFilters: Readonly<Record<string, Filter>> = {
       .join('&')
   }),
   xmlattr(value, given) {
-    const { autospace } = bind('xmlattr', { autospace: true }, given)
+    const { autospace } = bind({ autospace: true }, given)
     const all = pairs(value)
     const wrong = all.map(([key]) => text(key)).find((key) => /\s/.test(key))
     if (wrong !== undefined)
@@ -125,13 +125,13 @@ const FLOAT = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i
 
 export const numberFilters: Readonly<Record<string, Filter>> = {
   int(value, given) {
-    const { default: fallback, base } = bind('int', { default: 0, base: 10 }, given)
+    const { default: fallback, base } = bind({ default: 0, base: 10 }, given)
     if (value instanceof Undefined) return value.isAllowed ? fallback : value.use()
     if (isNumber(value)) return isFloat(value) ? Math.trunc(Number(value)) : integerOf(value)
     return (typeof value === 'string' ? parsedInteger(value, integer(base)) : undefined) ?? fallback
   },
   float(value, given) {
-    const { default: fallback } = bind('float', { default: float(0) }, given)
+    const { default: fallback } = bind({ default: float(0) }, given)
     if (value instanceof Undefined) return value.isAllowed ? fallback : value.use()
     if (isNumber(value)) return float(Number(value))
     const shown = typeof value === 'string' ? value.trim().replaceAll('_', '') : ''
@@ -144,7 +144,7 @@ export const numberFilters: Readonly<Record<string, Filter>> = {
     return isFloat(value) ? float(Math.abs(Number(value))) : Math.abs(Number(value))
   }),
   round(value, given) {
-    const { precision, method } = bind('round', { precision: 0, method: 'common' }, given)
+    const { precision, method } = bind({ precision: 0, method: 'common' }, given)
     if (!isNumber(value)) throw new TemplateError(`type ${typeOf(value)} doesn't define __round__ method`)
     return rounded(Number(value), integer(precision), text(method), isFloat(value))
   },
@@ -203,7 +203,7 @@ function toEven(value: number): number {
 }
 
 function indent(...[value, given]: Parameters<Filter>): string {
-  const { width, first, blank } = bind('indent', { width: 4, first: false, blank: false }, given)
+  const { width, first, blank } = bind({ width: 4, first: false, blank: false }, given)
   const space = typeof width === 'string' ? width : ' '.repeat(integer(width))
   const [start = '', ...rest] = linesOf(`${strictText(value)}\n`)
   const indented = rest.map((line) => (isTrue(blank) || line !== '' ? space + line : line))
@@ -212,7 +212,6 @@ function indent(...[value, given]: Parameters<Filter>): string {
 
 function truncate(...[value, given]: Parameters<Filter>): string {
   const { length, killwords, end, leeway } = bind(
-    'truncate',
     { length: 255, killwords: false, end: '...', leeway: null },
     given,
   )
@@ -228,7 +227,6 @@ function truncate(...[value, given]: Parameters<Filter>): string {
 
 function wordwrap(...[value, given]: Parameters<Filter>): string {
   const { width, break_long_words, wrapstring, break_on_hyphens } = bind(
-    'wordwrap',
     { width: 79, break_long_words: true, wrapstring: '\n', break_on_hyphens: true },
     given,
   )
@@ -261,7 +259,7 @@ function wrapLine(words: readonly (string | undefined)[], width: number, breaksW
 }
 
 function filesizeformat(...[value, given]: Parameters<Filter>): string {
-  const { binary } = bind('filesizeformat', { binary: false }, given)
+  const { binary } = bind({ binary: false }, given)
   const bytes = Number(isNumber(value) ? value : text(value))
   const base = isTrue(binary) ? 1024 : 1000
   if (bytes === 1) return '1 Byte'

@@ -1,14 +1,13 @@
 import { TemplateError } from '../errors.ts'
-import type { Given } from './values.ts'
+import type { CallArguments } from './values.ts'
 
 /** Marks a parameter that must be given. */
 export const REQUIRED: unique symbol = Symbol('required')
 
 /** Bind arguments to parameters: names in their order, with the values of those that are not given. @throws TemplateError */
 export function bind<N extends string>(
-  name: string,
   parameters: Readonly<Record<N, unknown>>,
-  { args, kwargs }: Given,
+  { name, args, kwargs }: CallArguments,
 ): Record<N, unknown> {
   const names = Object.keys(parameters) as N[]
   if (args.length > names.length)

@@ -7,11 +7,11 @@ import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from './arguments.ts'
 import { textMethods } from './text-methods.ts'
 import {
+  type CallArguments,
   Callable,
   compare,
   elements,
   entries,
-  type Given,
   getKey,
   hasKey,
   integer,
@@ -24,7 +24,7 @@ import {
   View,
 } from './values.ts'
 
-type Method<T> = (value: T, given: Given) => unknown
+type Method<T> = (value: T, given: CallArguments) => unknown
 
 export function methodOf(value: unknown, name: string): Callable | undefined {
   const methods = methodsOf(value)
@@ -42,65 +42,65 @@ function methodsOf(value: unknown): Readonly<Record<string, Method<never>>> | un
   return isNumber(value) && isFloat(value) ? floatMethods : undefined
 }
 
-const none = (name: string, given: Given) => bind(name, {}, given)
+const none = (given: CallArguments) => bind({}, given)
 
 const tupleMethods: Readonly<Record<string, Method<unknown[]>>> = {
-  count: (list, given) => list.filter((each) => isEqual(each, only('count', given))).length,
+  count: (list, given) => list.filter((each) => isEqual(each, only(given))).length,
   index: (list, given) => indexOf(list, given),
 }
 
 const listMethods: Readonly<Record<string, Method<unknown[]>>> = {
   ...tupleMethods,
   append(list, given) {
-    list.push(only('append', given))
+    list.push(only(given))
     return null
   },
   extend(list, given) {
-    list.push(...elements(only('extend', given)))
+    list.push(...elements(only(given)))
     return null
   },
   insert(list, given) {
-    const { index, object } = bind('insert', { index: REQUIRED, object: REQUIRED }, given)
+    const { index, object } = bind({ index: REQUIRED, object: REQUIRED }, given)
     list.splice(integer(index), 0, object)
     return null
   },
   pop(list, given) {
-    const index = integer(bind('pop', { index: -1 }, given).index)
+    const index = integer(bind({ index: -1 }, given).index)
     const at = index < 0 ? list.length + index : index
     if (at < 0 || at >= list.length)
       throw new TemplateError(list.length === 0 ? 'pop from empty list' : 'pop index out of range')
     return list.splice(at, 1)[0]
   },
   remove(list, given) {
-    const value = only('remove', given)
+    const value = only(given)
     const at = list.findIndex((each) => isEqual(each, value))
     if (at < 0) throw new TemplateError('list.remove(x): x not in list')
     list.splice(at, 1)
     return null
   },
   sort(list, given) {
-    const { reverse } = bind('sort', { reverse: false }, given)
+    const { reverse } = bind({ reverse: false }, given)
     list.sort((a, b) => compare(a, b))
     if (isTrue(reverse)) list.reverse()
     return null
   },
   reverse(list, given) {
-    none('reverse', given)
+    none(given)
     list.reverse()
     return null
   },
-  copy: (list, given) => none('copy', given) && [...list],
+  copy: (list, given) => none(given) && [...list],
   clear(list, given) {
-    none('clear', given)
+    none(given)
     list.length = 0
     return null
   },
 }
 
-const only = (name: string, given: Given): unknown => bind(name, { value: REQUIRED }, given).value
+const only = (given: CallArguments): unknown => bind({ value: REQUIRED }, given).value
 
-function indexOf(list: readonly unknown[], given: Given): number {
-  const { value, start } = bind('index', { value: REQUIRED, start: 0 }, given)
+function indexOf(list: readonly unknown[], given: CallArguments): number {
+  const { value, start } = bind({ value: REQUIRED, start: 0 }, given)
   const from = integer(start)
   const at = list.findIndex((each, index) => index >= from && isEqual(each, value))
   if (at < 0) throw new TemplateError(`${text(value)} is not in list`)
@@ -110,18 +110,17 @@ function indexOf(list: readonly unknown[], given: Given): number {
 type Map_ = Map<unknown, unknown> | Record<string, unknown>
 
 const mapMethods: Readonly<Record<string, Method<Map_>>> = {
-  keys: (map, given) => none('keys', given) && new View('dict_keys', () => entries(map).map(([key]) => key)),
+  keys: (map, given) => none(given) && new View('dict_keys', () => entries(map).map(([key]) => key)),
   values: (map, given) =>
-    none('values', given) && new View('dict_values', () => entries(map).map(([, value]) => value)),
+    none(given) && new View('dict_values', () => entries(map).map(([, value]) => value)),
   items: (map, given) =>
-    none('items', given) &&
-    new View('dict_items', () => entries(map).map(([key, value]) => Tuple.of(key, value))),
+    none(given) && new View('dict_items', () => entries(map).map(([key, value]) => Tuple.of(key, value))),
   get(map, given) {
-    const { key, default: fallback } = bind('get', { key: REQUIRED, default: null }, given)
+    const { key, default: fallback } = bind({ key: REQUIRED, default: null }, given)
     return hasKey(map, key) ? getKey(map, key) : fallback
   },
   setdefault(map, given) {
-    const { key, default: fallback } = bind('setdefault', { key: REQUIRED, default: null }, given)
+    const { key, default: fallback } = bind({ key: REQUIRED, default: null }, given)
     if (!hasKey(map, key)) setKey(map, key, fallback)
     return getKey(map, key)
   },
@@ -131,7 +130,7 @@ const mapMethods: Readonly<Record<string, Method<Map_>>> = {
     return null
   },
   pop(map, given) {
-    const { key, default: fallback } = bind('pop', { key: REQUIRED, default: REQUIRED_OR_ERROR }, given)
+    const { key, default: fallback } = bind({ key: REQUIRED, default: REQUIRED_OR_ERROR }, given)
     if (!hasKey(map, key)) {
       if (fallback === REQUIRED_OR_ERROR) throw new TemplateError(`KeyError: ${pythonRepr(key)}`)
       return fallback
@@ -141,24 +140,24 @@ const mapMethods: Readonly<Record<string, Method<Map_>>> = {
     return value
   },
   popitem(map, given) {
-    none('popitem', given)
+    none(given)
     const last = entries(map).at(-1)
     if (!last) throw new TemplateError('popitem(): dictionary is empty')
     remove(map, last[0])
     return Tuple.of(...last)
   },
-  copy: (map, given) => none('copy', given) && new Map(entries(map)),
+  copy: (map, given) => none(given) && new Map(entries(map)),
   fromkeys: (_map, given) => mapOfKeys(given),
   clear(map, given) {
-    none('clear', given)
+    none(given)
     for (const [key] of entries(map)) remove(map, key)
     return null
   },
 }
 
 /** A map of keys that all have the same value. */
-export function mapOfKeys(given: Given): Map<unknown, unknown> {
-  const { iterable, value } = bind('fromkeys', { iterable: REQUIRED, value: null }, given)
+export function mapOfKeys(given: CallArguments): Map<unknown, unknown> {
+  const { iterable, value } = bind({ iterable: REQUIRED, value: null }, given)
   const map = new Map<unknown, unknown>()
   for (const key of elements(iterable)) setKey(map, key, value)
   return map
@@ -183,16 +182,16 @@ export function pairs(value: unknown): (readonly [unknown, unknown])[] {
 
 const byteMethods: Readonly<Record<string, Method<Uint8Array>>> = {
   decode(bytes, given) {
-    const { encoding } = bind('decode', { encoding: 'utf-8', errors: 'strict' }, given)
+    const { encoding } = bind({ encoding: 'utf-8', errors: 'strict' }, given)
     try {
       return new TextDecoder(String(encoding), { fatal: true }).decode(bytes)
     } catch (cause) {
       throw new TemplateError(`bytes cannot be decoded as ${encoding}`, { cause })
     }
   },
-  hex: (bytes, given) => none('hex', given) && Buffer.from(bytes).toString('hex'),
+  hex: (bytes, given) => none(given) && Buffer.from(bytes).toString('hex'),
 }
 
 const floatMethods: Readonly<Record<string, Method<number>>> = {
-  is_integer: (value, given) => none('is_integer', given) && Number.isInteger(Number(value)),
+  is_integer: (value, given) => none(given) && Number.isInteger(Number(value)),
 }

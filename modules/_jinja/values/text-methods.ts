@@ -4,14 +4,14 @@ import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from './arguments.ts'
 import { formatBraces } from './format-braces.ts'
-import { elements, entries, type Given, getKey, hasKey, integer, isTrue, typeOf } from './values.ts'
+import { type CallArguments, elements, entries, getKey, hasKey, integer, isTrue, typeOf } from './values.ts'
 
-type Method = (text: string, given: Given) => unknown
+type Method = (text: string, given: CallArguments) => unknown
 
 const plainMethod =
   (change: (text: string) => unknown): Method =>
   (text, given) => {
-    bind('method', {}, given)
+    bind({}, given)
     return change(text)
   }
 
@@ -47,53 +47,53 @@ export const textMethods: Readonly<Record<string, Method>> = {
   isupper: plainMethod((text) => /\p{L}/u.test(text) && text === text.toUpperCase()),
   islower: plainMethod((text) => /\p{L}/u.test(text) && text === text.toLowerCase()),
   istitle: plainMethod((text) => /\p{L}/u.test(text) && text === titled(text)),
-  splitlines: (text, given) => linesOf(text, isTrue(bind('splitlines', { keepends: false }, given).keepends)),
+  splitlines: (text, given) => linesOf(text, isTrue(bind({ keepends: false }, given).keepends)),
   strip: (text, given) => strip(text, given, true, true),
   lstrip: (text, given) => strip(text, given, true, false),
   rstrip: (text, given) => strip(text, given, false, true),
   split: (text, given) => split(text, given, false),
   rsplit: (text, given) => split(text, given, true),
-  partition: (text, given) => partition(text, string('partition', given), false),
-  rpartition: (text, given) => partition(text, string('rpartition', given), true),
+  partition: (text, given) => partition(text, string(given), false),
+  rpartition: (text, given) => partition(text, string(given), true),
   replace(text, given) {
-    const { old, new: other, count } = bind('replace', { old: REQUIRED, new: REQUIRED, count: -1 }, given)
+    const { old, new: other, count } = bind({ old: REQUIRED, new: REQUIRED, count: -1 }, given)
     return replaced(text, checked(old), checked(other), integer(count))
   },
   startswith: (text, given) => hasEnd(text, given, 'startsWith'),
   endswith: (text, given) => hasEnd(text, given, 'endsWith'),
   translate(text, given) {
-    const { table } = bind('translate', { table: REQUIRED }, given)
+    const { table } = bind({ table: REQUIRED }, given)
     return [...text].map((each) => translated(table, each)).join('')
   },
   removeprefix(text, given) {
-    const prefix = string('removeprefix', given)
+    const prefix = string(given)
     return text.startsWith(prefix) ? text.slice(prefix.length) : text
   },
   removesuffix(text, given) {
-    const suffix = string('removesuffix', given)
+    const suffix = string(given)
     return suffix !== '' && text.endsWith(suffix) ? text.slice(0, -suffix.length) : text
   },
   join: (text, given) =>
-    elements(bind('join', { iterable: REQUIRED }, given).iterable)
+    elements(bind({ iterable: REQUIRED }, given).iterable)
       .map(checked)
       .join(text),
   format: formatBraces,
   format_map(text, given) {
-    const { mapping } = bind('format_map', { mapping: REQUIRED }, given)
+    const { mapping } = bind({ mapping: REQUIRED }, given)
     if (!isMapping(mapping)) throw new TemplateError('format_map takes a map')
     return formatBraces(text, { args: [], kwargs: new Map(entries(mapping) as [string, unknown][]) })
   },
   count(text, given) {
-    const { wanted, part } = between('count', text, given)
+    const { wanted, part } = between(text, given)
     if (part === undefined) return 0
     return wanted === '' ? [...part].length + 1 : part.split(wanted).length - 1
   },
-  find: (text, given) => place('find', text, given, 'indexOf'),
-  rfind: (text, given) => place('rfind', text, given, 'lastIndexOf'),
-  index: (text, given) => found(place('index', text, given, 'indexOf')),
-  rindex: (text, given) => found(place('rindex', text, given, 'lastIndexOf')),
+  find: (text, given) => place(text, given, 'indexOf'),
+  rfind: (text, given) => place(text, given, 'lastIndexOf'),
+  index: (text, given) => found(place(text, given, 'indexOf')),
+  rindex: (text, given) => found(place(text, given, 'lastIndexOf')),
   zfill(text, given) {
-    const width = integer(bind('zfill', { width: REQUIRED }, given).width)
+    const width = integer(bind({ width: REQUIRED }, given).width)
     const [, sign = '', digits = ''] = /^([-+]?)([\s\S]*)$/.exec(text) ?? []
     return sign + digits.padStart(width - sign.length, '0')
   },
@@ -101,14 +101,14 @@ export const textMethods: Readonly<Record<string, Method>> = {
   rjust: (text, given) => padded(text, given, (missing) => [missing, 0]),
   center: (text, given) => padded(text, given, (missing, width) => centre(missing, width)),
   expandtabs(text, given) {
-    const size = integer(bind('expandtabs', { tabsize: 8 }, given).tabsize)
+    const size = integer(bind({ tabsize: 8 }, given).tabsize)
     return text.replaceAll(
       /([^\t\n]*)\t/g,
       (_, before: string) => before + ' '.repeat(size > 0 ? size - (before.length % size) : 0),
     )
   },
   encode(text, given) {
-    const { encoding } = bind('encode', { encoding: 'utf-8', errors: 'strict' }, given)
+    const { encoding } = bind({ encoding: 'utf-8', errors: 'strict' }, given)
     return encoded(text, checked(encoding))
   },
 }
@@ -129,15 +129,14 @@ function checked(value: unknown): string {
   throw new TemplateError(`expected str instance, ${typeOf(value)} found`)
 }
 
-const string = (name: string, given: Given): string => checked(bind(name, { text: REQUIRED }, given).text)
+const string = (given: CallArguments): string => checked(bind({ text: REQUIRED }, given).text)
 
 /** The part of a text that is searched, and where it begins, in characters. */
 function between(
-  name: string,
   text: string,
-  given: Given,
+  given: CallArguments,
 ): { wanted: string; part: string | undefined; from: number } {
-  const { sub, start, end } = bind(name, { sub: REQUIRED, start: null, end: null }, given)
+  const { sub, start, end } = bind({ sub: REQUIRED, start: null, end: null }, given)
   const [from, part] = partOf(text, start, end)
   return { wanted: checked(sub), part, from }
 }
@@ -152,8 +151,8 @@ function partOf(text: string, start: unknown, end: unknown): [number, string | u
   return [from, all.slice(from, end === null ? all.length : bound(integer(end))).join('')]
 }
 
-function place(name: string, text: string, given: Given, search: 'indexOf' | 'lastIndexOf'): number {
-  const { wanted, part, from } = between(name, text, given)
+function place(text: string, given: CallArguments, search: 'indexOf' | 'lastIndexOf'): number {
+  const { wanted, part, from } = between(text, given)
   const at = part?.[search](wanted) ?? -1
   return part === undefined || at < 0 ? -1 : from + [...part.slice(0, at)].length
 }
@@ -196,8 +195,8 @@ export function linesOf(text: string, keepsEnds = false): string[] {
   return at < text.length ? [...lines, text.slice(at)] : lines
 }
 
-function strip(text: string, given: Given, atStart: boolean, atEnd: boolean): string {
-  const { chars } = bind('strip', { chars: null }, given)
+function strip(text: string, given: CallArguments, atStart: boolean, atEnd: boolean): string {
+  const { chars } = bind({ chars: null }, given)
   const isRemoved =
     chars === null ? (each: string) => /\s/.test(each) : (each: string) => checked(chars).includes(each)
   const all = [...text]
@@ -208,8 +207,8 @@ function strip(text: string, given: Given, atStart: boolean, atEnd: boolean): st
 }
 
 /** Without a separator at runs of white space. */
-function split(text: string, given: Given, fromRight: boolean): string[] {
-  const { sep, maxsplit } = bind('split', { sep: null, maxsplit: -1 }, given)
+function split(text: string, given: CallArguments, fromRight: boolean): string[] {
+  const { sep, maxsplit } = bind({ sep: null, maxsplit: -1 }, given)
   const max = integer(maxsplit)
   const limit = max < 0 ? Number.POSITIVE_INFINITY : max
   if (sep !== null && checked(sep) === '') throw new TemplateError('empty separator')
@@ -246,8 +245,8 @@ export function replaced(text: string, old: string, other: string, count: number
   return text.replaceAll(old, (all) => (left-- > 0 ? other : all))
 }
 
-function hasEnd(text: string, given: Given, end: 'startsWith' | 'endsWith'): boolean {
-  const { sub, start, end: stop } = bind(end.toLowerCase(), { sub: REQUIRED, start: null, end: null }, given)
+function hasEnd(text: string, given: CallArguments, end: 'startsWith' | 'endsWith'): boolean {
+  const { sub, start, end: stop } = bind({ sub: REQUIRED, start: null, end: null }, given)
   const all = sub instanceof Tuple ? sub : [sub]
   const [, part] = partOf(text, start, stop)
   return part !== undefined && all.some((each) => part[end](checked(each)))
@@ -255,10 +254,10 @@ function hasEnd(text: string, given: Given, end: 'startsWith' | 'endsWith'): boo
 
 function padded(
   text: string,
-  given: Given,
+  given: CallArguments,
   sides: (missing: number, width: number) => [number, number],
 ): string {
-  const { width, fillchar } = bind('just', { width: REQUIRED, fillchar: ' ' }, given)
+  const { width, fillchar } = bind({ width: REQUIRED, fillchar: ' ' }, given)
   const columns = integer(width)
   const [left, right] = sides(Math.max(columns - [...text].length, 0), columns)
   return checked(fillchar).repeat(left) + text + checked(fillchar).repeat(right)

@@ -63,7 +63,7 @@ export class Group extends Tuple {
   }
 }
 
-/** The arguments of a call. */
+/** What a call gives to a function. */
 export interface Given {
   readonly args: readonly unknown[]
   readonly kwargs: ReadonlyMap<string, unknown>
@@ -71,21 +71,30 @@ export interface Given {
 
 export const nothingGiven: Given = { args: [], kwargs: new Map() }
 
+/** The arguments of a call, and the name of the function, filter or test that gets them. */
+export interface CallArguments extends Given {
+  readonly name: string
+}
+
 /** A function: a macro, a method, one of the engine, or one of Salt. May be asynchronous. */
 export class Callable {
   readonly name: string
-  readonly invoke: (given: Given) => unknown
+  readonly #run: (given: CallArguments) => unknown
   /** Its attributes, such as `name` of a macro. */
   readonly members: Readonly<Record<string, unknown>>
 
   constructor(
     name: string,
-    invoke: (given: Given) => unknown,
+    run: (given: CallArguments) => unknown,
     members: Readonly<Record<string, unknown>> = {},
   ) {
     this.name = name
-    this.invoke = invoke
+    this.#run = run
     this.members = members
+  }
+
+  call(given: Given): unknown {
+    return this.#run({ ...given, name: this.name })
   }
 
   toString(): string {
@@ -103,7 +112,7 @@ export interface HostParts {
   assign?(name: string, value: unknown): void
   has?(name: string): boolean | Promise<boolean>
   /** What a call of it gives. */
-  invoke?(given: Given): unknown
+  invoke?(given: CallArguments): unknown
   /** What it is as text. */
   text?(): string
 }

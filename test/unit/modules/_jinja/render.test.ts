@@ -102,3 +102,15 @@ test.each([
 ])('{{ %s }} is refused, as no argument is taken', async (expression) => {
   await expect(render(`{{ ${expression} }}`)).rejects.toThrow(/takes at most 0|unexpected keyword/)
 })
+
+test.each([
+  ["'a'.upper(1)", 'upper()'],
+  ["'a'.lstrip(1, 2)", 'lstrip()'],
+  ["'a'.rjust()", 'rjust()'],
+  ["'a'|regex_match()", 'regex_match()'],
+  ['1 is none(1)', 'none()'],
+  ["['a']|map('trim', 1, 2)|list", 'trim()'],
+  ['dict.fromkeys()', 'fromkeys()'],
+])('{{ %s }} is refused with the name of %s', async (expression, name) => {
+  await expect(render(`{{ ${expression} }}`)).rejects.toThrow(`Jinja error: ${name} `)
+})
