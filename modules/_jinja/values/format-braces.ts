@@ -7,38 +7,68 @@ import { elementOf, type Given, text } from './values.ts'
 const FIELD = /^([^.[!:]*)((?:\.[^.[!:]+|\[[^\]]+\])*)(?:!([rsa]))?(?::([\s\S]*))?$/
 
 /** Replace the places `{}`, `{0}`, `{name.part[0]!r:>8}`, … of a text. @throws TemplateError */
-export function formatBraces(template: string, given: Given): string {
-  let next = 0
-  let isNumbered = false
-  let shown = ''
-  for (let at = 0; at < template.length; ) {
-    const character = template[at] as string
-    if (template.startsWith(character.repeat(2), at) && '{}'.includes(character)) {
-      shown += character
-      at += 2
-    } else if (character === '{') {
-      const end = endOf(template, at)
-      const field = FIELD.exec(template.slice(at + 1, end))
-      if (!field) throw new TemplateError('expected }, or a field name, in format string')
-      const [, name = '', path = '', conversion, spec = ''] = field
-      isNumbered ||= /^\d/.test(name)
-      if (isNumbered && (name === '' || next > 0) && !/^[^\d]/.test(name))
-        throw new TemplateError(
-          name === ''
-            ? 'cannot switch from manual field specification to automatic field numbering'
-            : 'cannot switch from automatic field numbering to manual field specification',
-        )
-      const value = follow(givenValue(name === '' ? String(next++) : name, given), path)
-      const inner = spec.includes('{') ? formatBraces(spec, { ...given, args: given.args.slice(next) }) : spec
-      shown += formatBySpec(converted(value, conversion), inner)
-      at = end + 1
-    } else if (character === '}') throw new TemplateError("Single '}' encountered in format string")
-    else {
-      shown += character
-      at++
-    }
+export const formatBraces = (template: string, given: Given): string =>
+  new BraceFormatter(given).format(template)
+
+class BraceFormatter {
+  readonly #given: Given
+  /** The number of the next place `{}`, also of one in the specification of another. */
+  #next = 0
+  #isNumbered = false
+
+  constructor(given: Given) {
+    this.#given = given
   }
-  return shown
+
+  format(template: string): string {
+    let shown = ''
+    for (let at = 0; at < template.length; ) {
+      const character = template[at] as string
+      if (template.startsWith(character.repeat(2), at) && '{}'.includes(character)) {
+        shown += character
+        at += 2
+      } else if (character === '{') {
+        const end = endOf(template, at)
+        shown += this.#field(template.slice(at + 1, end))
+        at = end + 1
+      } else if (character === '}') throw new TemplateError("Single '}' encountered in format string")
+      else {
+        shown += character
+        at++
+      }
+    }
+    return shown
+  }
+
+  #field(shown: string): string {
+    const field = FIELD.exec(shown)
+    if (!field) throw new TemplateError('expected }, or a field name, in format string')
+    const [, name = '', path = '', conversion, spec = ''] = field
+    const value = follow(this.#argument(name), path)
+    return formatBySpec(converted(value, conversion), spec.includes('{') ? this.format(spec) : spec)
+  }
+
+  #argument(name: string): unknown {
+    const { args, kwargs } = this.#given
+    if (name !== '' && !/^\d+$/.test(name)) {
+      if (!kwargs.has(name)) throw new TemplateError(`KeyError: '${name}'`)
+      return kwargs.get(name)
+    }
+    this.#checkNumbering(name)
+    const index = name === '' ? this.#next++ : Number(name)
+    if (index >= args.length)
+      throw new TemplateError(`Replacement index ${index} out of range for positional args tuple`)
+    return args[index]
+  }
+
+  /** Places have either all a number or none. */
+  #checkNumbering(name: string): void {
+    if (name === '' && this.#isNumbered)
+      throw new TemplateError('cannot switch from manual field specification to automatic field numbering')
+    if (name !== '' && this.#next > 0)
+      throw new TemplateError('cannot switch from automatic field numbering to manual field specification')
+    this.#isNumbered = name !== ''
+  }
 }
 
 /** What `!s`, `!r` and `!a` make of a value. */
@@ -56,17 +86,6 @@ function endOf(template: string, start: number): number {
     if (template[at] === '}' && --depth === 0) return at
   }
   throw new TemplateError("Single '{' encountered in format string")
-}
-
-function givenValue(name: string, { args, kwargs }: Given): unknown {
-  if (!/^\d+$/.test(name)) {
-    if (!kwargs.has(name)) throw new TemplateError(`KeyError: '${name}'`)
-    return kwargs.get(name)
-  }
-  const index = Number(name)
-  if (index >= args.length)
-    throw new TemplateError(`Replacement index ${index} out of range for positional args tuple`)
-  return args[index]
 }
 
 function follow(start: unknown, path: string): unknown {

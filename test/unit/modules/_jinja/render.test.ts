@@ -114,3 +114,9 @@ test.each([
 ])('{{ %s }} is refused with the name of %s', async (expression, name) => {
   await expect(render(`{{ ${expression} }}`)).rejects.toThrow(`Jinja error: ${name} `)
 })
+
+test('Places in the specification of another place take the next arguments, as in Python', async () => {
+  expect(await render("{{ '{:{}} {}|'.format('a', 5, 'b') }}{{ '{:{}.{}f}'.format(1.5, 6, 2) }}")).toBe(
+    'a     b|  1.50',
+  )
+})
