@@ -12,6 +12,7 @@ import { TemplateError } from '../errors.ts'
 import type { Format } from '../syntax/nodes.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
 import { methodOf } from '../values/methods.ts'
+import { readFloat, readInteger } from '../values/read-number.ts'
 import { capitalized, encoded } from '../values/text-methods.ts'
 import {
   elements,
@@ -218,11 +219,11 @@ function toBoolean(value: unknown): boolean {
 }
 
 function toNumber(value: unknown): unknown {
-  const shown = text(value)
-    .trim()
-    .replaceAll(/(?<=\d)_(?=\d)/g, '')
-  if (/^[-+]?\d+$/.test(shown)) return Number(shown)
-  return /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(shown) ? float(Number(shown)) : value
+  if (typeof value !== 'string') return value
+  const whole = readInteger(value)
+  if (whole !== undefined) return whole
+  const number = readFloat(value)
+  return number === undefined ? value : float(number)
 }
 
 /** Whether a text matches a pattern of the white list, if there is one, and none of the black list. */

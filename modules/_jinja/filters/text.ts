@@ -8,6 +8,7 @@ import { bind, REQUIRED } from '../values/arguments.ts'
 import { formatPercent } from '../values/format-percent.ts'
 import { fixed } from '../values/format-spec.ts'
 import { pairs } from '../values/methods.ts'
+import { readFloat, readInteger } from '../values/read-number.ts'
 import { capitalized, centred, linesOf, replaced } from '../values/text-methods.ts'
 import {
   float,
@@ -16,7 +17,7 @@ import {
   isIterable,
   isNumber,
   isTrue,
-  numberFrom,
+  shrunk,
   text,
   typeOf,
   Undefined,
@@ -121,22 +122,18 @@ const urlEncoded = (shown: string, safe: string): string =>
     })
     .join('')
 
-const FLOAT = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i
-
 export const numberFilters: Readonly<Record<string, Filter>> = {
   int(value, given) {
     const { default: fallback, base } = bind({ default: 0, base: 10 }, given)
     if (value instanceof Undefined) return value.isAllowed ? fallback : value.use()
-    if (isNumber(value)) return isFloat(value) ? Math.trunc(Number(value)) : integerOf(value)
-    return (typeof value === 'string' ? parsedInteger(value, integer(base)) : undefined) ?? fallback
+    return integerOf(value, integer(base)) ?? fallback
   },
   float(value, given) {
     const { default: fallback } = bind({ default: float(0) }, given)
     if (value instanceof Undefined) return value.isAllowed ? fallback : value.use()
     if (isNumber(value)) return float(Number(value))
-    const shown = typeof value === 'string' ? value.trim().replaceAll('_', '') : ''
-    if (FLOAT.test(shown)) return float(Number(shown))
-    return floatOf(shown) ?? fallback
+    const number = typeof value === 'string' ? readFloat(value) : undefined
+    return number === undefined ? fallback : float(number)
   },
   abs: plainFilter((value) => {
     if (!isNumber(value)) throw new TemplateError(`bad operand type for abs(): '${typeOf(value)}'`)
@@ -150,40 +147,15 @@ export const numberFilters: Readonly<Record<string, Filter>> = {
   },
 }
 
-/** The floats that Python writes as words. */
-function floatOf(shown: string): number | undefined {
-  const [, sign = '', word] = /^([-+]?)(inf|infinity|nan)$/i.exec(shown) ?? []
-  if (word === undefined) return undefined
-  if (word.toLowerCase() === 'nan') return Number.NaN
-  return sign === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+/** The whole part of a float, if it has one. */
+const wholeOf = (value: number): number | bigint | undefined =>
+  Number.isFinite(value) ? shrunk(BigInt(Math.trunc(value))) : undefined
+
+function integerOf(value: unknown, base: number): unknown {
+  if (isNumber(value)) return isFloat(value) ? wholeOf(Number(value)) : shrunk(BigInt(value.valueOf()))
+  if (typeof value !== 'string') return undefined
+  return readInteger(value, base) ?? wholeOf(readFloat(value) ?? Number.NaN)
 }
-
-const integerOf = (value: unknown): unknown => (typeof value === 'bigint' ? value : Number(value))
-
-/** Read an integer of a base; in base 10 also the whole part of a float. */
-function parsedInteger(shown: string, given: number): unknown {
-  const base = given === 0 ? baseOf(shown) : given
-  const digits = shown
-    .trim()
-    .replaceAll('_', '')
-    .replace(prefixes[base] ?? /^$/, '$1')
-  const valid = new RegExp(`^[-+]?[${'0123456789abcdefghijklmnopqrstuvwxyz'.slice(0, base)}]+$`, 'i')
-  if (valid.test(digits)) return base === 10 ? numberFrom(digits, false) : Number.parseInt(digits, base)
-  const number = Number(digits)
-  return digits !== '' &&
-    base === 10 &&
-    /^[-+]?[\d.]+(?:e[-+]?\d+)?$/i.test(digits) &&
-    Number.isFinite(number)
-    ? Math.trunc(number)
-    : undefined
-}
-
-function baseOf(shown: string): number {
-  const [, letter = ''] = /^\s*[-+]?0([xob])/i.exec(shown) ?? []
-  return { x: 16, o: 8, b: 2 }[letter.toLowerCase()] ?? 10
-}
-
-const prefixes: Readonly<Record<number, RegExp>> = { 16: /^([-+]?)0x/i, 8: /^([-+]?)0o/i, 2: /^([-+]?)0b/i }
 
 /** Half is rounded to even, as in Python. */
 function rounded(value: number, precision: number, method: string, wasFloat: boolean): unknown {

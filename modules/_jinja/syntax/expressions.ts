@@ -1,6 +1,6 @@
 /** Reads expressions, with the precedences of Jinja. */
 
-import { numberFrom } from '../values/values.ts'
+import { numberFrom } from '../values/read-number.ts'
 import type { Arguments, Comparison, Expression } from './nodes.ts'
 import { labelOf, type TokenStream } from './token-stream.ts'
 

@@ -3,7 +3,7 @@ import { Float } from '#internal'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
 import { formatPercent } from './format-percent.ts'
-import { float, isFloat, isNumber, text, typeOf, Undefined } from './values.ts'
+import { float, isFloat, isNumber, shrunk, text, typeOf, Undefined } from './values.ts'
 
 /** A list or text repeated beyond this many elements is refused. */
 const MAX_REPEATED = 1_000_000
@@ -125,9 +125,6 @@ function floorDivided(a: bigint, b: bigint): bigint {
   const quotient = a / b
   return a % b !== 0n && a < 0n !== b < 0n ? quotient - 1n : quotient
 }
-
-const shrunk = (value: bigint): bigint | number =>
-  Number.isSafeInteger(Number(value)) ? Number(value) : value
 
 /** @throws TemplateError */
 export function signed(operator: '-' | '+', value: unknown): unknown {

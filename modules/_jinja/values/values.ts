@@ -130,14 +130,12 @@ export class HostObject {
   }
 }
 
-export const numberFrom = (text: string, isFloat: boolean): unknown => {
-  if (isFloat) return float(Number(text))
-  const number = Number(text)
-  return Number.isSafeInteger(number) ? number : BigInt(text)
-}
-
 /** A float of Python: whole ones are `Float`. */
 export const float = (value: number): number | Float => (Number.isInteger(value) ? new Float(value) : value)
+
+/** A big integer as a number, if it is small enough. */
+export const shrunk = (value: bigint): bigint | number =>
+  Number.isSafeInteger(Number(value)) ? Number(value) : value
 
 export const isFloat = (value: unknown): boolean =>
   value instanceof Number || (typeof value === 'number' && !Number.isSafeInteger(value))

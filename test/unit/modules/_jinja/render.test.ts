@@ -120,3 +120,11 @@ test('Places in the specification of another place take the next arguments, as i
     'a     b|  1.50',
   )
 })
+
+test('Numbers are read from texts as in Python', async () => {
+  const template =
+    "{{ '123456789012345678901'|to_num }} {{ 'a'|int(base=99) }} {{ 'b'|int(7, 1) }} {{ ('f' * 20)|int(base=16) }} {{ '0x1f'|int(0, 0) }} {{ '1__0'|int }} {{ '1.5'|int(base=16) }} {{ '123456789012345678901.5'|int }} {{ 'inf'|to_num }}"
+  expect(await render(template)).toBe(
+    '123456789012345678901 0 7 1208925819614629174706175 31 0 1 123456789012345683968 inf',
+  )
+})
