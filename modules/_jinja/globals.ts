@@ -33,7 +33,10 @@ const members: Readonly<Record<string, Record<string, unknown>>> = {
 }
 
 export const globals: ReadonlyMap<string, unknown> = new Map(
-  Object.entries(functions).map(([name, run]) => [name, new Callable(name, run, members[name])]),
+  Object.entries(functions).map(([name, run]) => [
+    name,
+    new Callable(name, run, { members: members[name] ?? {} }),
+  ]),
 )
 
 function range({ args }: CallArguments): View {

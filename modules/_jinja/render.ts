@@ -3,7 +3,7 @@ import type { Environment } from './environment.ts'
 import { TemplateError, UndefinedError } from './errors.ts'
 import { Evaluator } from './evaluate.ts'
 import { Loop } from './loop.ts'
-import { Macro } from './macro.ts'
+import { macroOf } from './macro.ts'
 import { Scope } from './scope.ts'
 import type { Format, Statement, Target, Template } from './syntax/nodes.ts'
 import { parse } from './syntax/parse.ts'
@@ -220,7 +220,7 @@ class Renderer {
   }
 
   #assign(target: Target, value: unknown, scope: Scope): void {
-    if (target.type === 'name') scope.set(target.name, value)
+    if (target.type === 'target') scope.set(target.name, value)
     else if (target.type === 'member') {
       const object = scope.get(target.of)
       if (!(object instanceof HostObject) || !object.parts.assign)
@@ -247,13 +247,13 @@ class Renderer {
   }
 
   #macro(
-    { name, parameters, body }: Pick<Of<'macro'>, 'name' | 'parameters' | 'body'>,
+    node: Pick<Of<'macro'>, 'name' | 'parameters' | 'takes' | 'body'>,
     scope: Scope,
     output: Output,
   ): Callable {
-    return new Macro({ name, parameters, body }, scope, this.#evaluator, (inner) =>
-      this.#deeper(() => this.#textOf(body, inner, output)),
-    ).callable
+    return macroOf(node, scope, this.#evaluator, (inner) =>
+      this.#deeper(() => this.#textOf(node.body, inner, output)),
+    )
   }
 
   async #callBlock(node: Of<'call block'>, scope: Scope, output: Output): Promise<unknown> {
@@ -278,7 +278,7 @@ class Renderer {
     return new Callable(
       'super',
       () => this.#block(name, level, scope, output),
-      isLast ? {} : { super: this.#super(name, level + 1, scope, output) },
+      isLast ? {} : { members: { super: this.#super(name, level + 1, scope, output) } },
     )
   }
 

@@ -43,13 +43,21 @@ export interface Arguments {
 
 /** What a value is assigned to: names, an attribute of a namespace, or several of them in order. */
 export type Target =
-  | { readonly type: 'name'; readonly name: string }
+  | { readonly type: 'target'; readonly name: string }
   | { readonly type: 'member'; readonly of: string; readonly name: string }
   | { readonly type: 'tuple'; readonly items: readonly Target[] }
 
 export interface Parameter {
+  readonly type: 'parameter'
   readonly name: string
   readonly fallback?: Expression
+}
+
+/** Which of the names that Jinja gives to a macro it takes: all others of its arguments, and what a call block gives. */
+export interface Taken {
+  readonly varargs: boolean
+  readonly kwargs: boolean
+  readonly caller: boolean
 }
 
 export type Statement = { readonly line: number } & (
@@ -87,12 +95,14 @@ export type Statement = { readonly line: number } & (
       readonly type: 'macro'
       readonly name: string
       readonly parameters: readonly Parameter[]
+      readonly takes: Taken
       readonly body: readonly Statement[]
     }
   | {
       readonly type: 'call block'
       readonly call: Extract<Expression, { readonly type: 'call' }>
       readonly parameters: readonly Parameter[]
+      readonly takes: Taken
       readonly body: readonly Statement[]
     }
   | { readonly type: 'filter block'; readonly filters: Expression; readonly body: readonly Statement[] }

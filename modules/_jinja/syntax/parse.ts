@@ -2,6 +2,7 @@
 import { TemplateSyntaxError } from '../errors.ts'
 import { readBlockFilters, readExpression, readTuple } from './expressions.ts'
 import type { Expression, Format, Parameter, Statement, Target, Template } from './nodes.ts'
+import { takenBy } from './taken.ts'
 import { labelOf, TokenStream } from './token-stream.ts'
 import { tokensOf, type WhiteSpace } from './tokens.ts'
 
@@ -99,7 +100,8 @@ class Parser {
       case 'macro': {
         const macro = tokens.name()
         const parameters = this.#parameters()
-        return { type: 'macro', name: macro, parameters, body: this.#bodyOf('macro'), line }
+        const body = this.#bodyOf('macro')
+        return { type: 'macro', name: macro, parameters, takes: takenBy(parameters, body), body, line }
       }
       case 'call':
         return this.#call(line)
@@ -229,7 +231,7 @@ class Parser {
       throw tokens.wrong(`can't assign to '${name}'`)
     return tokens.skip('operator', '.')
       ? { type: 'member', of: name, name: tokens.name() }
-      : { type: 'name', name }
+      : { type: 'target', name }
   }
 
   #with(line: number): Statement {
@@ -253,10 +255,11 @@ class Parser {
       const name = tokens.name()
       if (parameters.some((parameter) => parameter.name === name))
         throw tokens.wrong(`duplicate argument '${name}' in function definition`)
-      if (tokens.skip('operator', '=')) parameters.push({ name, fallback: readExpression(tokens) })
+      if (tokens.skip('operator', '='))
+        parameters.push({ type: 'parameter', name, fallback: readExpression(tokens) })
       else if (parameters.at(-1)?.fallback)
         throw tokens.wrong('non-default argument follows default argument')
-      else parameters.push({ name })
+      else parameters.push({ type: 'parameter', name })
     }
     return parameters
   }
@@ -266,7 +269,8 @@ class Parser {
     const parameters = tokens.isOperator('(') ? this.#parameters() : []
     const call = readExpression(tokens)
     if (call.type !== 'call') throw tokens.wrong('expected call', line)
-    return { type: 'call block', call, parameters, body: this.#bodyOf('call'), line }
+    const body = this.#bodyOf('call')
+    return { type: 'call block', call, parameters, takes: takenBy(parameters, body), body, line }
   }
 
   #block(line: number): Statement {

@@ -82,15 +82,20 @@ export class Callable {
   readonly #run: (given: CallArguments) => unknown
   /** Its attributes, such as `name` of a macro. */
   readonly members: Readonly<Record<string, unknown>>
+  readonly #text: string
 
   constructor(
     name: string,
     run: (given: CallArguments) => unknown,
-    members: Readonly<Record<string, unknown>> = {},
+    {
+      members = {},
+      text = `<function ${name}>`,
+    }: { readonly members?: Readonly<Record<string, unknown>>; readonly text?: string } = {},
   ) {
     this.name = name
     this.#run = run
     this.members = members
+    this.#text = text
   }
 
   call(given: Given): unknown {
@@ -98,7 +103,7 @@ export class Callable {
   }
 
   toString(): string {
-    return Object.hasOwn(this.members, 'catch_kwargs') ? `<Macro '${this.name}'>` : `<function ${this.name}>`
+    return this.#text
   }
 }
 

@@ -128,3 +128,21 @@ test('Numbers are read from texts as in Python', async () => {
     '123456789012345678901 0 7 1208925819614629174706175 31 0 1 123456789012345683968 inf',
   )
 })
+
+describe('A macro', () => {
+  test('takes more arguments only if it reads `varargs` or `kwargs`', async () => {
+    const template = '{% macro m() %}{% set kwargs = 1 %}{{ kwargs }}{% endmacro %}{{ m(bogus=1) }}'
+    await expect(render(template)).rejects.toThrow("macro 'm' takes no keyword argument 'bogus'")
+    expect(
+      await render(
+        '{% macro m() %}{{ varargs }}{{ kwargs }}{% set kwargs = 1 %}{% endmacro %}{{ m(1, a=2) }}',
+      ),
+    ).toBe("(1,){'a': 2}")
+  })
+
+  test('may have parameters of these names', async () => {
+    expect(
+      await render('{% macro m(kwargs, varargs) %}{{ kwargs }}{{ varargs }}{% endmacro %}{{ m(1, 2) }}'),
+    ).toBe('12')
+  })
+})
