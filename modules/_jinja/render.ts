@@ -362,13 +362,9 @@ class Renderer {
 
 const notFound = (name: string): TemplateError => new TemplateError(`the template '${name}' is not there`)
 
-/**
- * Add where an error occurred, unless that is known. Those of JavaScript are about values that a template may not change, such as the
- * grains, and about texts that are too long.
- */
+/** Add where an error occurred, unless that is known. A RangeError is a limit of JavaScript: of recursion, or of the length of a text. */
 function located(thrown: unknown, line: number, template: string | undefined): unknown {
-  const isOfLanguage = thrown instanceof TypeError || thrown instanceof RangeError
-  const error = isOfLanguage ? new TemplateError(thrown.message, { cause: thrown }) : thrown
+  const error = thrown instanceof RangeError ? new TemplateError(thrown.message, { cause: thrown }) : thrown
   if (!(error instanceof TemplateError)) return error
   if (error.line !== undefined) return error
   error.line = line

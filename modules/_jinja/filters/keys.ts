@@ -5,7 +5,7 @@ import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
 import { pairs } from '../values/methods.ts'
-import { elements, getKey, hasKey, setKey, text, typeOf } from '../values/values.ts'
+import { checkChangeable, elements, getKey, hasKey, setKey, text, typeOf } from '../values/values.ts'
 
 type Inner = Parameters<typeof setKey>[0]
 
@@ -36,8 +36,10 @@ function mapIn(map: Inner, key: string): Inner {
 function listIn(map: Inner, key: string, verb: string): unknown[] {
   if (!hasKey(map, key) || getKey(map, key) === null) setKey(map, key, [])
   const list = getKey(map, key)
-  if (Array.isArray(list)) return list
-  throw new TemplateError(`The last key contains a <class '${typeOf(list)}'>, which cannot ${verb}.`)
+  if (!Array.isArray(list))
+    throw new TemplateError(`The last key contains a <class '${typeOf(list)}'>, which cannot ${verb}.`)
+  checkChangeable(list)
+  return list
 }
 
 export const keyFilters: Readonly<Record<string, Filter>> = {

@@ -1,5 +1,5 @@
 /** The filters that Salt adds for texts, hashes and regular expressions. */
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac, getHashes, randomBytes } from 'node:crypto'
 import { posix } from 'node:path'
 import { fnmatch, parseAddress, pythonSearch, strftime } from '#internal'
 import { quoted, serializerOf } from '../../_slsutil/serializers.ts'
@@ -240,9 +240,9 @@ function isOnLists(...[value, given]: Parameters<Filter>): boolean {
 function randomHash(...[value, given]: Parameters<Filter>): string {
   const { hash_type } = bind({ hash_type: null }, given)
   integer(value)
-  return createHash(text(hash_type ?? 'md5'))
-    .update(randomBytes(64))
-    .digest('hex')
+  const type = text(hash_type ?? 'md5')
+  if (!getHashes().includes(type)) throw new TemplateError(`unsupported hash type ${type}`)
+  return createHash(type).update(randomBytes(64)).digest('hex')
 }
 
 const UNITS = 'BKMGTPEZY'

@@ -9,6 +9,7 @@ import { formatPercent } from '../values/format-percent.ts'
 import { fixed } from '../values/format-spec.ts'
 import { pairs } from '../values/methods.ts'
 import { readFloat, readInteger } from '../values/read-number.ts'
+import { repeated } from '../values/repeat.ts'
 import { capitalized, centred, linesOf, replaced } from '../values/text-methods.ts'
 import {
   float,
@@ -122,6 +123,9 @@ const urlEncoded = (shown: string, safe: string): string =>
     })
     .join('')
 
+/** No float has more digits that JavaScript shows. */
+const MAX_PRECISION = 100
+
 export const numberFilters: Readonly<Record<string, Filter>> = {
   int(value, given) {
     const { default: fallback, base } = bind({ default: 0, base: 10 }, given)
@@ -143,7 +147,7 @@ export const numberFilters: Readonly<Record<string, Filter>> = {
   round(value, given) {
     const { precision, method } = bind({ precision: 0, method: 'common' }, given)
     if (!isNumber(value)) throw new TemplateError(`type ${typeOf(value)} doesn't define __round__ method`)
-    return rounded(Number(value), integer(precision), text(method), isFloat(value))
+    return rounded(Number(value), Math.min(integer(precision), MAX_PRECISION), text(method), isFloat(value))
   },
 }
 
@@ -176,7 +180,7 @@ function toEven(value: number): number {
 
 function indent(...[value, given]: Parameters<Filter>): string {
   const { width, first, blank } = bind({ width: 4, first: false, blank: false }, given)
-  const space = typeof width === 'string' ? width : ' '.repeat(integer(width))
+  const space = typeof width === 'string' ? width : repeated(' ', integer(width))
   const [start = '', ...rest] = linesOf(`${strictText(value)}\n`)
   const indented = rest.map((line) => (isTrue(blank) || line !== '' ? space + line : line))
   return [isTrue(first) ? space + start : start, ...indented].join('\n')

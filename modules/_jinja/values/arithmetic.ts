@@ -3,10 +3,9 @@ import { Float } from '#internal'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
 import { formatPercent } from './format-percent.ts'
+import { repeated, timesOf } from './repeat.ts'
 import { float, isFloat, isNumber, shrunk, text, typeOf, Undefined } from './values.ts'
 
-/** A list or text repeated beyond this many elements is refused. */
-const MAX_REPEATED = 1_000_000
 /** An exponent beyond this is refused, as a result of hundreds of thousands of digits blocks the process. */
 const MAX_EXPONENT = 10_000
 
@@ -39,11 +38,8 @@ function product(left: unknown, right: unknown): unknown {
   const [value, count] = isNumber(left) ? [right, left] : [left, right]
   if (!isNumber(count) || isFloat(count) || !(typeof value === 'string' || Array.isArray(value)))
     throw unsupported('*', left, right)
-  const times = Math.max(Number(count), 0)
-  if (times * value.length > MAX_REPEATED)
-    throw new TemplateError(`the result would have more than ${MAX_REPEATED} elements`)
-  if (typeof value === 'string') return value.repeat(times)
-  const items = Array.from({ length: times }, () => value).flat()
+  if (typeof value === 'string') return repeated(value, Number(count))
+  const items = Array.from({ length: timesOf(Number(count), value.length) }, () => value).flat()
   return value instanceof Tuple ? Tuple.of(...items) : items
 }
 

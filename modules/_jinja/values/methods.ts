@@ -9,6 +9,7 @@ import { textMethods } from './text-methods.ts'
 import {
   type CallArguments,
   Callable,
+  checkChangeable,
   compare,
   elements,
   entries,
@@ -52,19 +53,23 @@ const tupleMethods: Readonly<Record<string, Method<unknown[]>>> = {
 const listMethods: Readonly<Record<string, Method<unknown[]>>> = {
   ...tupleMethods,
   append(list, given) {
+    checkChangeable(list)
     list.push(only(given))
     return null
   },
   extend(list, given) {
+    checkChangeable(list)
     list.push(...elements(only(given)))
     return null
   },
   insert(list, given) {
+    checkChangeable(list)
     const { index, object } = bind({ index: REQUIRED, object: REQUIRED }, given)
     list.splice(integer(index), 0, object)
     return null
   },
   pop(list, given) {
+    checkChangeable(list)
     const index = integer(bind({ index: -1 }, given).index)
     const at = index < 0 ? list.length + index : index
     if (at < 0 || at >= list.length)
@@ -72,6 +77,7 @@ const listMethods: Readonly<Record<string, Method<unknown[]>>> = {
     return list.splice(at, 1)[0]
   },
   remove(list, given) {
+    checkChangeable(list)
     const value = only(given)
     const at = list.findIndex((each) => isEqual(each, value))
     if (at < 0) throw new TemplateError('list.remove(x): x not in list')
@@ -79,18 +85,21 @@ const listMethods: Readonly<Record<string, Method<unknown[]>>> = {
     return null
   },
   sort(list, given) {
+    checkChangeable(list)
     const { reverse } = bind({ reverse: false }, given)
     list.sort((a, b) => compare(a, b))
     if (isTrue(reverse)) list.reverse()
     return null
   },
   reverse(list, given) {
+    checkChangeable(list)
     none(given)
     list.reverse()
     return null
   },
   copy: (list, given) => none(given) && [...list],
   clear(list, given) {
+    checkChangeable(list)
     none(given)
     list.length = 0
     return null
@@ -166,6 +175,7 @@ export function mapOfKeys(given: CallArguments): Map<unknown, unknown> {
 const REQUIRED_OR_ERROR = Symbol('no default')
 
 function remove(map: Map_, key: unknown): void {
+  checkChangeable(map)
   if (map instanceof Map) map.delete(key)
   else delete map[key as string]
 }

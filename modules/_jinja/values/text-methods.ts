@@ -4,6 +4,7 @@ import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from './arguments.ts'
 import { formatBraces } from './format-braces.ts'
+import { repeated } from './repeat.ts'
 import { type CallArguments, elements, entries, getKey, hasKey, integer, isTrue, typeOf } from './values.ts'
 
 type Method = (text: string, given: CallArguments) => unknown
@@ -95,7 +96,7 @@ export const textMethods: Readonly<Record<string, Method>> = {
   zfill(text, given) {
     const width = integer(bind({ width: REQUIRED }, given).width)
     const [, sign = '', digits = ''] = /^([-+]?)([\s\S]*)$/.exec(text) ?? []
-    return sign + digits.padStart(width - sign.length, '0')
+    return sign + repeated('0', width - [...text].length) + digits
   },
   ljust: (text, given) => padded(text, given, (missing) => [0, missing]),
   rjust: (text, given) => padded(text, given, (missing) => [missing, 0]),
@@ -104,7 +105,7 @@ export const textMethods: Readonly<Record<string, Method>> = {
     const size = integer(bind({ tabsize: 8 }, given).tabsize)
     return text.replaceAll(
       /([^\t\n]*)\t/g,
-      (_, before: string) => before + ' '.repeat(size > 0 ? size - (before.length % size) : 0),
+      (_, before: string) => before + repeated(' ', size > 0 ? size - (before.length % size) : 0),
     )
   },
   encode(text, given) {
@@ -121,7 +122,7 @@ function centre(missing: number, width: number): [number, number] {
 
 export const centred = (text: string, width: number): string => {
   const [left, right] = centre(Math.max(width - [...text].length, 0), width)
-  return ' '.repeat(left) + text + ' '.repeat(right)
+  return repeated(' ', left) + text + repeated(' ', right)
 }
 
 function checked(value: unknown): string {
@@ -260,5 +261,5 @@ function padded(
   const { width, fillchar } = bind({ width: REQUIRED, fillchar: ' ' }, given)
   const columns = integer(width)
   const [left, right] = sides(Math.max(columns - [...text].length, 0), columns)
-  return checked(fillchar).repeat(left) + text + checked(fillchar).repeat(right)
+  return repeated(checked(fillchar), left) + text + repeated(checked(fillchar), right)
 }

@@ -217,8 +217,18 @@ export const hasKey = (mapping: Mapping, key: unknown): boolean =>
     ? mapping.has(keyIn(mapping, key))
     : typeof key === 'string' && Object.hasOwn(mapping, key)
 
+/** @throws TemplateError if it is a list or map that a template may not change, such as the grains */
+export function checkChangeable(value: readonly unknown[] | Mapping): void {
+  if (!Object.isFrozen(value)) return
+  throw new TemplateError(
+    Array.isArray(value)
+      ? 'this list cannot be changed: copy it by `|list`'
+      : 'this map cannot be changed: copy it by dict(…)',
+  )
+}
+
 export function setKey(mapping: Mapping, key: unknown, value: unknown): void {
-  if (Object.isFrozen(mapping)) throw new TemplateError('this map cannot be changed: copy it by dict(…)')
+  checkChangeable(mapping)
   checkKey(key)
   if (mapping instanceof Map)
     mapping.set(hasKey(mapping, key) || typeof key !== 'boolean' ? keyIn(mapping, key) : key, value)

@@ -65,9 +65,15 @@ test('Changing the pillar is refused with its line; a copy can be changed', asyn
   await expect(render('\n{% do pillar.update({"a": 1}) %}', {}, of)).rejects.toThrow(
     'Jinja error: this map cannot be changed: copy it by dict(…); line 2',
   )
-  await expect(render('\n{% do pillar.list.append(2) %}', {}, of)).rejects.toThrow(
-    /^Jinja error: .*; line 2\n/,
-  )
+  for (const change of [
+    'pillar.list.append(2)',
+    'pillar.list.clear()',
+    "{'a': pillar.list}|append_dict_key_value('a', 1)",
+  ])
+    await expect(render(`\n{% do ${change} %}`, {}, of)).rejects.toThrow(
+      'Jinja error: this list cannot be changed: copy it by `|list`; line 2',
+    )
+  await expect(render("{% do pillar.pop('list') %}", {}, of)).rejects.toThrow('this map cannot be changed')
   expect(
     await render('{% set mine = dict(pillar) %}{% do mine.update({"a": 1}) %}{{ mine.a }}', {}, of),
   ).toBe('1')
@@ -145,4 +151,16 @@ describe('A macro', () => {
       await render('{% macro m(kwargs, varargs) %}{{ kwargs }}{{ varargs }}{% endmacro %}{{ m(1, 2) }}'),
     ).toBe('12')
   })
+})
+
+test('A width that is negative or too large is no mistake of JavaScript', async () => {
+  expect(await render("{{ 'a\nb'|indent(-1) }}")).toBe('a\nb')
+  for (const call of ["'a'.ljust(10000000)", "'a'.zfill(10000000)", "'a'|center(10000000)"])
+    await expect(render(`{{ ${call} }}`)).rejects.toThrow('more than 1000000 elements')
+})
+
+test('A list that contains itself is refused in a sentence', async () => {
+  await expect(render('{% set l = [] %}{% do l.append(l) %}\n{{ l }}')).rejects.toThrow(
+    /^Jinja error: Maximum call stack size exceeded; line 2\n/,
+  )
 })
