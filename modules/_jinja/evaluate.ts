@@ -3,7 +3,7 @@ import { Tuple } from '../_values/tuple.ts'
 import type { Environment } from './environment.ts'
 import { TemplateError, TemplateSyntaxError } from './errors.ts'
 import type { Scope } from './scope.ts'
-import type { Arguments, Expression } from './syntax/nodes.ts'
+import type { Arguments, ComparisonOperator, Expression } from './syntax/nodes.ts'
 import { binary, signed } from './values/arithmetic.ts'
 import { attribute, item, slice } from './values/lookup.ts'
 import { pairs } from './values/methods.ts'
@@ -180,7 +180,7 @@ async function ofTemplate<T>(run: () => T): Promise<Awaited<T>> {
   }
 }
 
-async function holds(operator: string, left: unknown, right: unknown): Promise<boolean> {
+async function holds(operator: ComparisonOperator, left: unknown, right: unknown): Promise<boolean> {
   switch (operator) {
     case '==':
       return isEqual(left, right)
@@ -196,7 +196,7 @@ async function holds(operator: string, left: unknown, right: unknown): Promise<b
       return compare(left, right, operator) <= 0
     case '>':
       return compare(left, right, operator) > 0
-    default:
+    case '>=':
       return compare(left, right, operator) >= 0
   }
 }

@@ -1,10 +1,10 @@
 /** Reads expressions, with the precedences of Jinja. */
 
 import { numberFrom } from '../values/read-number.ts'
-import type { Arguments, Comparison, Expression } from './nodes.ts'
+import type { Arguments, BinaryOperator, Comparison, ComparisonOperator, Expression } from './nodes.ts'
 import { labelOf, type TokenStream } from './token-stream.ts'
 
-const comparisons = ['==', '!=', '<', '<=', '>', '>=']
+const comparisons: readonly ComparisonOperator[] = ['==', '!=', '<', '<=', '>', '>=']
 const constants: Readonly<Record<string, unknown>> = {
   true: true,
   True: true,
@@ -73,9 +73,9 @@ function readCompare(tokens: TokenStream): Expression {
   return others.length === 0 ? first : { type: 'compare', first, others }
 }
 
-function comparison(tokens: TokenStream): string | undefined {
-  const { kind, value } = tokens.current
-  if (kind === 'operator' && comparisons.includes(value)) return tokens.next().value
+function comparison(tokens: TokenStream): ComparisonOperator | undefined {
+  const found = tokens.skipOperator(comparisons)
+  if (found !== undefined) return found
   if (tokens.skip('name', 'in')) return 'in'
   if (!tokens.isName('not')) return undefined
   tokens.next()
@@ -85,12 +85,14 @@ function comparison(tokens: TokenStream): string | undefined {
 
 /** Read operators of one precedence, from left to right. */
 const leftToRight =
-  (operators: readonly string[], inner: (tokens: TokenStream) => Expression) =>
+  (operators: readonly BinaryOperator[], inner: (tokens: TokenStream) => Expression) =>
   (tokens: TokenStream): Expression => {
     let left = inner(tokens)
-    while (tokens.current.kind === 'operator' && operators.includes(tokens.current.value))
-      left = { type: 'binary', operator: tokens.next().value, left, right: inner(tokens) }
-    return left
+    for (;;) {
+      const operator = tokens.skipOperator(operators)
+      if (operator === undefined) return left
+      left = { type: 'binary', operator, left, right: inner(tokens) }
+    }
   }
 
 const readPower = leftToRight(['**'], (tokens) => readUnary(tokens))

@@ -15,7 +15,7 @@ export type Expression =
   | { readonly type: 'unary'; readonly operator: '-' | '+' | 'not'; readonly of: Expression }
   | {
       readonly type: 'binary'
-      readonly operator: string
+      readonly operator: BinaryOperator
       readonly left: Expression
       readonly right: Expression
     }
@@ -28,8 +28,11 @@ export type Expression =
       readonly else?: Expression
     }
 
+export type BinaryOperator = '+' | '-' | '*' | '/' | '//' | '%' | '**' | '~'
+export type ComparisonOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in'
+
 export interface Comparison {
-  readonly operator: string
+  readonly operator: ComparisonOperator
   readonly with: Expression
 }
 

@@ -39,6 +39,13 @@ export class TokenStream {
     return isHere
   }
 
+  /** Take the next token if it is one of these operators, and return it. */
+  skipOperator<T extends string>(operators: readonly T[]): T | undefined {
+    const found = operators.find((operator) => this.isOperator(operator))
+    if (found !== undefined) this.#at++
+    return found
+  }
+
   expect(kind: Token['kind'], value?: string): Token {
     if (!this.isNext(kind, value)) throw this.unexpected(value ?? kind)
     return this.next()

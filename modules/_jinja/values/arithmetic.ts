@@ -2,6 +2,7 @@
 import { Float } from '#internal'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
+import type { BinaryOperator } from '../syntax/nodes.ts'
 import { formatPercent } from './format-percent.ts'
 import { repeated, timesOf } from './repeat.ts'
 import { float, isFloat, isNumber, shrunk, text, typeOf, Undefined } from './values.ts'
@@ -10,7 +11,7 @@ import { float, isFloat, isNumber, shrunk, text, typeOf, Undefined } from './val
 const MAX_EXPONENT = 10_000
 
 /** @throws TemplateError */
-export function binary(operator: string, left: unknown, right: unknown): unknown {
+export function binary(operator: BinaryOperator, left: unknown, right: unknown): unknown {
   if (left instanceof Undefined) return left.use()
   if (right instanceof Undefined) return right.use()
   if (operator === '~') return text(left) + text(right)
@@ -44,8 +45,10 @@ function product(left: unknown, right: unknown): unknown {
 }
 
 type Num = number | bigint | boolean | Float
+/** Those that give an integer of two integers. */
+type NumberOperator = Exclude<BinaryOperator, '~' | '/'>
 
-function ofNumbers(operator: string, left: Num, right: Num): unknown {
+function ofNumbers(operator: Exclude<BinaryOperator, '~'>, left: Num, right: Num): unknown {
   if (operator === '/') return divide(Number(left), Number(right))
   if (isFloat(left) || isFloat(right)) return ofFloats(operator, Number(left), Number(right))
   const [a, b] = [Number(left), Number(right)]
@@ -63,18 +66,18 @@ function divide(left: number, right: number): unknown {
 }
 
 /** Floats and integers; rounded down, and with the sign of the divisor, as in Python. */
-function ofFloats(operator: string, a: number, b: number): unknown {
+function ofFloats(operator: NumberOperator, a: number, b: number): unknown {
   if ((operator === '//' || operator === '%') && b === 0)
     throw new TemplateError(operator === '%' ? 'float modulo' : 'float floor division by zero')
   return float(compute(operator, a, b))
 }
 
-function ofIntegers(operator: string, a: number, b: number): unknown {
+function ofIntegers(operator: NumberOperator, a: number, b: number): unknown {
   if ((operator === '//' || operator === '%') && b === 0) throw divisionByZero(operator)
   return compute(operator, a, b)
 }
 
-const divisionByZero = (operator: string): TemplateError =>
+const divisionByZero = (operator: '//' | '%'): TemplateError =>
   new TemplateError(operator === '%' ? 'integer modulo by zero' : 'integer division or modulo by zero')
 
 function negativePower(a: number, b: number): unknown {
@@ -82,7 +85,7 @@ function negativePower(a: number, b: number): unknown {
   return float(a ** b)
 }
 
-function compute(operator: string, a: number, b: number): number {
+function compute(operator: NumberOperator, a: number, b: number): number {
   switch (operator) {
     case '+':
       return a + b
@@ -94,12 +97,12 @@ function compute(operator: string, a: number, b: number): number {
       return Math.floor(a / b)
     case '%':
       return a - b * Math.floor(a / b)
-    default:
+    case '**':
       return a ** b
   }
 }
 
-function ofBigints(operator: string, a: bigint, b: bigint): bigint {
+function ofBigints(operator: NumberOperator, a: bigint, b: bigint): bigint {
   switch (operator) {
     case '+':
       return a + b
@@ -111,7 +114,7 @@ function ofBigints(operator: string, a: bigint, b: bigint): bigint {
     case '%':
       if (b === 0n) throw divisionByZero(operator)
       return operator === '%' ? a - b * floorDivided(a, b) : floorDivided(a, b)
-    default:
+    case '**':
       if (b > MAX_EXPONENT) throw new TemplateError(`exponents above ${MAX_EXPONENT} are refused`)
       return a ** b
   }
@@ -131,7 +134,7 @@ export function signed(operator: '-' | '+', value: unknown): unknown {
   return value instanceof Number ? new Float(-value) : 0 - Number(value)
 }
 
-const unsupported = (operator: string, left: unknown, right: unknown): TemplateError =>
+const unsupported = (operator: BinaryOperator, left: unknown, right: unknown): TemplateError =>
   new TemplateError(
     `unsupported operand type(s) for ${operator === '**' ? '** or pow()' : operator}: '${typeOf(left)}' and '${typeOf(right)}'`,
   )

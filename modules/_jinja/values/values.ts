@@ -7,6 +7,7 @@ import { pythonText, typeName } from '../../_values/python.ts'
 import { isMapping, type Mapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError, UndefinedError } from '../errors.ts'
+import type { ComparisonOperator } from '../syntax/nodes.ts'
 
 /** What a name that is not there gives. To use it is an error, but for the test `defined` and the filter `default`. */
 export class Undefined {
@@ -300,8 +301,10 @@ export function isEqual(a: unknown, b: unknown): boolean {
   )
 }
 
+type OrderOperator = Exclude<ComparisonOperator, '==' | '!=' | 'in' | 'not in'>
+
 /** Negative, zero or positive. @throws TemplateError if the values have no order. */
-export function compare(a: unknown, b: unknown, operator = '<'): number {
+export function compare(a: unknown, b: unknown, operator: OrderOperator = '<'): number {
   if (isNumber(a) && isNumber(b)) {
     const [left, right] = [a.valueOf(), b.valueOf()]
     return left < right ? -1 : left > right ? 1 : 0
@@ -316,7 +319,7 @@ export function compare(a: unknown, b: unknown, operator = '<'): number {
   )
 }
 
-function compareLists(a: readonly unknown[], b: readonly unknown[], operator: string): number {
+function compareLists(a: readonly unknown[], b: readonly unknown[], operator: OrderOperator): number {
   for (const [at, value] of a.entries()) {
     if (at >= b.length) return 1
     if (!isEqual(value, b[at])) return compare(value, b[at], operator)
