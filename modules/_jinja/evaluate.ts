@@ -41,7 +41,7 @@ export class Evaluator {
       case 'list':
         return this.all(node.items, scope)
       case 'tuple':
-        return Tuple.of(...(await this.all(node.items, scope)))
+        return Tuple.from(await this.all(node.items, scope))
       case 'dict':
         return this.#dict(node, scope)
       case 'attribute':
@@ -100,7 +100,7 @@ export class Evaluator {
 
   async given({ positional, keywords, list, map }: Arguments, scope: Scope): Promise<Given> {
     const args = await this.all(positional, scope)
-    if (list) args.push(...elements(await this.evaluate(list, scope)))
+    if (list) for (const each of elements(await this.evaluate(list, scope))) args.push(each)
     const kwargs = new Map<string, unknown>()
     for (const [name, value] of keywords) kwargs.set(name, await this.evaluate(value, scope))
     if (map) for (const [name, value] of pairs(await this.evaluate(map, scope))) kwargs.set(text(name), value)

@@ -1,4 +1,5 @@
 /** Renders templates: runs their statements, and collects the text. */
+import { setImmediate } from 'node:timers/promises'
 import type { Environment } from './environment.ts'
 import { TemplateError, UndefinedError } from './errors.ts'
 import { Evaluator } from './evaluate.ts'
@@ -13,6 +14,9 @@ type Of<T extends Statement['type']> = Extract<Statement, { readonly type: T }>
 
 /** How deep macros, includes and recursive loops may be inside each other. */
 const MAX_DEPTH = 100
+
+/** How long loops run without letting anything else run. */
+const TURN_MS = 50
 
 /** Render a text as a template. @throws TemplateError */
 export async function render(source: string, environment: Environment): Promise<string> {
@@ -37,6 +41,7 @@ class Renderer {
   readonly #evaluator: Evaluator
   readonly #loaded = new Map<string, Template>()
   #depth = 0
+  #turnBegan = performance.now()
 
   constructor(environment: Environment) {
     this.#environment = environment
@@ -50,7 +55,8 @@ class Renderer {
     scope.set('self', this.#self(output))
     await this.#deeper(() => this.#run(template.body, scope, output))
     scope.own.delete('self')
-    return output.parent ? this.template(output.parent, scope, blocks) : output.parts.join('')
+    const { parent } = output
+    return parent ? this.#deeper(() => this.template(parent, scope, blocks)) : output.parts.join('')
   }
 
   /** `self.name()` gives a block. */
@@ -197,7 +203,7 @@ class Renderer {
     }
     const loop = new Loop(items, depth, node.isRecursive ? again : undefined)
     for (const element of items) {
-      this.#environment.signal.throwIfAborted()
+      await this.#breathe()
       const inner = scope.inner()
       this.#assign(node.target, element, inner)
       inner.set('loop', loop.object)
@@ -207,11 +213,20 @@ class Renderer {
     if (items.length === 0) await this.#run(node.otherwise, scope.inner(), output)
   }
 
+  /** Stop if the job was killed, and let timers and signals have their turn, which a loop alone would not. */
+  async #breathe(): Promise<void> {
+    this.#environment.signal.throwIfAborted()
+    if (performance.now() - this.#turnBegan < TURN_MS) return
+    await setImmediate()
+    this.#turnBegan = performance.now()
+  }
+
   /** The elements for which the condition of a loop holds. */
   async #chosen({ target, condition }: Of<'for'>, all: readonly unknown[], scope: Scope) {
     if (!condition) return [...all]
     const chosen: unknown[] = []
     for (const element of all) {
+      await this.#breathe()
       const inner = scope.inner()
       this.#assign(target, element, inner)
       if (await this.#evaluator.isTrue(condition, inner)) chosen.push(element)
@@ -339,6 +354,7 @@ class Renderer {
   }
 
   async #find(name: unknown, from: string | undefined): Promise<Template | undefined> {
+    if (name instanceof Undefined) name.use()
     if (typeof name !== 'string')
       throw new TemplateError(`a template is named by a text, not '${typeOf(name)}'`)
     const key = JSON.stringify([name, name.startsWith('.') ? from : ''])

@@ -4,9 +4,9 @@ import { pythonSearch } from '#internal'
 import { isMapping } from '../_values/traverse.ts'
 import { Tuple } from '../_values/tuple.ts'
 import type { Test } from './environment.ts'
-import { TemplateError } from './errors.ts'
 import { strictText } from './filters/sorting.ts'
 import { bind, REQUIRED } from './values/arguments.ts'
+import { binary } from './values/arithmetic.ts'
 import {
   type CallArguments,
   Callable,
@@ -36,10 +36,8 @@ const with_ =
   (value, given) =>
     holds(value, bind({ other: REQUIRED }, given).other)
 
-/** @throws TemplateError if the value is no number */
-function real(value: unknown): number {
-  return isNumber(value) ? Number(value) : integer(value)
-}
+/** Return a number. @throws TemplateError if the value is none */
+const real = (value: unknown): unknown => (isNumber(value) ? value : integer(value))
 
 const equal = with_(isEqual)
 const notEqual = with_((value, other) => !isEqual(value, other))
@@ -69,11 +67,10 @@ export const tests: Readonly<Record<string, Test>> = {
   escaped: is(() => false),
   lower: is((value) => /\p{L}/u.test(text(value)) && text(value) === text(value).toLowerCase()),
   upper: is((value) => /\p{L}/u.test(text(value)) && text(value) === text(value).toUpperCase()),
-  odd: is((value) => Math.abs(real(value) % 2) === 1),
-  even: is((value) => real(value) % 2 === 0),
+  odd: is((value) => Number(binary('%', real(value), 2)) === 1),
+  even: is((value) => Number(binary('%', real(value), 2)) === 0),
   divisibleby: with_((value, other) => {
-    if (real(other) === 0) throw new TemplateError('integer modulo by zero')
-    return real(value) % real(other) === 0
+    return Number(binary('%', real(value), real(other))) === 0
   }),
   sameas: with_((value, other) => value === other),
   in: with_((value, other) => contains(other, value)),

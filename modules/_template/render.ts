@@ -70,7 +70,8 @@ async function fromServer(
   { call }: Context,
 ): Promise<string | undefined> {
   const isRelative = /^\.\.?\//.test(name)
-  const path = isRelative ? posix.join(posix.dirname(from ?? ''), name) : name
+  const folder = posix.dirname(from?.replace(/^salt:\/\//, '') ?? '')
+  const path = isRelative ? posix.join(folder, name) : name
   const cached = await call('cp.cache_file', {
     path: path.startsWith('salt://') ? path : `salt://${path}`,
     saltenv,

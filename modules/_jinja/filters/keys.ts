@@ -46,7 +46,8 @@ export const keyFilters: Readonly<Record<string, Filter>> = {
   set_dict_key_value: atPath(setKey),
   append_dict_key_value: atPath((map, key, value) => void listIn(map, key, 'append').push(value)),
   extend_dict_key_value: atPath((map, key, value) => {
-    listIn(map, key, 'extend').push(...elements(value))
+    const list = listIn(map, key, 'extend')
+    for (const each of [...elements(value)]) list.push(each)
   }),
   update_dict_key_value: atPath((map, key, value) => {
     if (!hasKey(map, key) || getKey(map, key) === null) setKey(map, key, new Map())

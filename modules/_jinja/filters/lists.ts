@@ -5,6 +5,7 @@ import type { Environment, Filter } from '../environment.ts'
 import { TemplateError, TemplateSyntaxError } from '../errors.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
 import { binary } from '../values/arithmetic.ts'
+import { checkLength } from '../values/limits.ts'
 import { ownAttribute } from '../values/lookup.ts'
 import {
   type CallArguments,
@@ -38,18 +39,22 @@ function sortKey(path: unknown, caseSensitive: unknown): (value: unknown) => unk
   return (value) => readers.map((read) => read(value))
 }
 
+/** An element, or what is undefined if there is none. None is an element, too. */
+const oneOf = (which: string, place: (length: number) => number): Filter =>
+  plainFilter((value) => {
+    const all = elements(value)
+    return all.length > 0 ? all[place(all.length)] : new Undefined(`No ${which} item, sequence was empty.`)
+  })
+
 export const listFilters: Readonly<Record<string, Filter>> = {
   default: orDefault,
   d: orDefault,
   length: plainFilter(lengthOf),
   count: plainFilter(lengthOf),
   list: plainFilter((value) => [...elements(value)]),
-  first: plainFilter((value) => elements(value)[0] ?? new Undefined('No first item, sequence was empty.')),
-  last: plainFilter((value) => elements(value).at(-1) ?? new Undefined('No last item, sequence was empty.')),
-  random: plainFilter((value) => {
-    const all = elements(value)
-    return all[Math.floor(Math.random() * all.length)] ?? new Undefined('No random item, sequence was empty.')
-  }),
+  first: oneOf('first', () => 0),
+  last: oneOf('last', (length) => length - 1),
+  random: oneOf('random', (length) => Math.floor(Math.random() * length)),
   reverse: plainFilter((value) =>
     typeof value === 'string' ? [...value].reverse().join('') : [...elements(value)].reverse(),
   ),
@@ -118,14 +123,17 @@ function batches(value: unknown, given: CallArguments): unknown[] {
     all.slice(at * size, (at + 1) * size),
   )
   const last = rows.at(-1)
-  if (last && fill_with !== null) last.push(...Array.from({ length: size - last.length }, () => fill_with))
+  if (last && fill_with !== null) {
+    checkLength(size)
+    while (last.length < size) last.push(fill_with)
+  }
   return rows
 }
 
 function slices(...[value, given]: Parameters<Filter>): unknown[] {
   const { slices: count, fill_with } = bind({ slices: REQUIRED, fill_with: null }, given)
   const columns = integer(count)
-  if (columns < 1) throw new TemplateError('slice takes a number of at least 1')
+  if (checkLength(columns) < 1) throw new TemplateError('slice takes a number of at least 1')
   const all = elements(value)
   const size = Math.floor(all.length / columns)
   const more = all.length % columns

@@ -11,6 +11,7 @@ import type { Environment, Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
 import type { Format } from '../syntax/nodes.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
+import { checkLength } from '../values/limits.ts'
 import { methodOf } from '../values/methods.ts'
 import { readFloat, readInteger } from '../values/read-number.ts'
 import { capitalized, encoded } from '../values/text-methods.ts'
@@ -163,7 +164,8 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
     return createHmac('sha256', bytesOf(shared_secret)).update(bytesOf(value)).digest('hex')
   },
   random_str: plainFilter((value) => {
-    const size = integer(value)
+    const size = checkLength(integer(value))
+    if (size < 0) throw new TemplateError('random_str takes a length of at least 0')
     return randomBytes(size).toString('base64').slice(0, size)
   }),
   random_hash: randomHash,

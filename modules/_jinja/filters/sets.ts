@@ -7,6 +7,7 @@ import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
 import { binary } from '../values/arithmetic.ts'
+import { Members } from '../values/members.ts'
 import {
   compare,
   elements,
@@ -23,15 +24,21 @@ import {
 import { plainFilter } from './plain-filter.ts'
 import { caseless, distinct, sortedBy, strictText, tuple } from './sorting.ts'
 
-const has = (values: readonly unknown[], wanted: unknown): boolean =>
-  values.some((value) => isEqual(value, wanted))
-
 const ofTwo =
   (combine: (first: readonly unknown[], second: readonly unknown[]) => unknown): Filter =>
   (value, given) => {
     const { lst2 } = bind({ lst2: REQUIRED }, given)
     return combine(elements(value), elements(lst2))
   }
+
+const common = (values: readonly unknown[], others: readonly unknown[]): unknown[] => {
+  const members = new Members(others)
+  return values.filter((each) => members.has(each))
+}
+const without = (values: readonly unknown[], others: readonly unknown[]): unknown[] => {
+  const members = new Members(others)
+  return values.filter((each) => !members.has(each))
+}
 
 const extreme = (name: string, isBetter: (order: number) => boolean): Filter =>
   plainFilter((value) => {
@@ -51,10 +58,10 @@ export const setFilters: Readonly<Record<string, Filter>> = {
     return float(Number(value.reduce((all, each) => binary('+', all, each), 0)) / value.length)
   }),
   union: ofTwo((first, second) => distinct([...first, ...second])),
-  intersect: ofTwo((first, second) => distinct(first.filter((each) => has(second, each)))),
-  difference: ofTwo((first, second) => distinct(first.filter((each) => !has(second, each)))),
+  intersect: ofTwo((first, second) => distinct(common(first, second))),
+  difference: ofTwo((first, second) => distinct(without(first, second))),
   symmetric_difference: ofTwo((first, second) =>
-    distinct([...first, ...second].filter((each) => has(first, each) !== has(second, each))),
+    distinct([...without(first, second), ...without(second, first)]),
   ),
   sequence: plainFilter((value) => (Array.isArray(value) || isMapping(value) ? value : [value])),
   is_list: plainFilter((value) => Array.isArray(value) && !(value instanceof Tuple)),
@@ -77,10 +84,7 @@ export const setFilters: Readonly<Record<string, Filter>> = {
   compare_lists: (value, given) => {
     const fresh = elements(bind({ new: REQUIRED }, given).new)
     const old = elements(value)
-    const [added, removed] = [
-      fresh.filter((each) => !has(old, each)),
-      old.filter((each) => !has(fresh, each)),
-    ]
+    const [added, removed] = [without(fresh, old), without(old, fresh)]
     return { ...(added.length > 0 && { new: added }), ...(removed.length > 0 && { old: removed }) }
   },
   compare_dicts: (value, given) => changes(value, bind({ new: REQUIRED }, given).new),
@@ -99,6 +103,7 @@ export const setFilters: Readonly<Record<string, Filter>> = {
     const lists = [value, ...args].map(elements)
     const times = integer(kwargs.get('repeat') ?? 1)
     if (times > 100) throw new TemplateError(`more than ${MAX_RESULTS} results are refused`)
+    if (times > 0 && lists.some((list) => list.length === 0)) return []
     return bounded(products(Array.from({ length: times }, () => lists).flat())).map(tuple)
   },
   combinations: (value, given) => bounded(combinations(elements(value), sizeOf(given))).map(tuple),
@@ -175,8 +180,11 @@ function bounded(results: Iterable<unknown[]>): unknown[][] {
   return all
 }
 
-const sizeOf = (given: Parameters<Filter>[1], fallback: unknown = REQUIRED): number =>
-  integer(bind({ r: fallback }, given).r)
+function sizeOf(given: Parameters<Filter>[1], fallback: unknown = REQUIRED): number {
+  const size = integer(bind({ r: fallback }, given).r)
+  if (size < 0) throw new TemplateError('r must be non-negative')
+  return size
+}
 
 function* products([first, ...rest]: readonly (readonly unknown[])[]): Generator<unknown[]> {
   if (!first) return void (yield [])
@@ -185,12 +193,14 @@ function* products([first, ...rest]: readonly (readonly unknown[])[]): Generator
 
 function* combinations(values: readonly unknown[], size: number): Generator<unknown[]> {
   if (size === 0) return void (yield [])
+  if (size > values.length) return
   for (const [at, each] of values.entries())
     for (const others of combinations(values.slice(at + 1), size - 1)) yield [each, ...others]
 }
 
 function* permutations(values: readonly unknown[], size: number): Generator<unknown[]> {
   if (size === 0) return void (yield [])
+  if (size > values.length) return
   for (const [at, each] of values.entries())
     for (const others of permutations(values.toSpliced(at, 1), size - 1)) yield [each, ...others]
 }

@@ -3,7 +3,8 @@ import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
 import { attribute, item } from '../values/lookup.ts'
-import { compare, entries, isEqual, text, typeOf, Undefined } from '../values/values.ts'
+import { Members } from '../values/members.ts'
+import { compare, entries, text, typeOf, Undefined } from '../values/values.ts'
 
 export function strictText(value: unknown): string {
   if (typeof value === 'string') return value
@@ -41,14 +42,11 @@ export function sortedBy(
 
 /** Remove elements that are equal to one before them. */
 export function distinct(values: readonly unknown[]): unknown[] {
-  const texts = new Set<string>()
-  const others: unknown[] = []
+  const seen = new Members()
   return values.filter((value) => {
-    const isText = typeof value === 'string'
-    if (isText ? texts.has(value) : others.some((other) => isEqual(other, value))) return false
-    if (isText) texts.add(value)
-    else others.push(value)
-    return true
+    const isNew = !seen.has(value)
+    if (isNew) seen.add(value)
+    return isNew
   })
 }
 

@@ -7,9 +7,9 @@ import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
 import { formatPercent } from '../values/format-percent.ts'
 import { fixed } from '../values/format-spec.ts'
+import { repeated } from '../values/limits.ts'
 import { pairs } from '../values/methods.ts'
 import { readFloat, readInteger } from '../values/read-number.ts'
-import { repeated } from '../values/repeat.ts'
 import { capitalized, centred, linesOf, replaced } from '../values/text-methods.ts'
 import {
   float,
@@ -53,6 +53,18 @@ function unescapedHtml(reference: string): string {
   return code > 0x10ffff ? '\ufffd' : String.fromCodePoint(code)
 }
 
+/** Remove what begins and ends with these; what is not ended stays. */
+function withoutParts(shown: string, begin: string, end: string): string {
+  let [kept, at] = ['', 0]
+  for (;;) {
+    const from = shown.indexOf(begin, at)
+    const to = from < 0 ? -1 : shown.indexOf(end, from)
+    if (to < 0) return kept + shown.slice(at)
+    kept += shown.slice(at, from)
+    at = to + end.length
+  }
+}
+
 export const textFilters: Readonly<Record<string, Filter>> = {
   upper: onText((shown) => shown.toUpperCase()),
   lower: onText((shown) => shown.toLowerCase()),
@@ -64,8 +76,7 @@ export const textFilters: Readonly<Record<string, Filter>> = {
   e: onText(escapeHtml),
   forceescape: onText(escapeHtml),
   striptags: onText((shown) =>
-    shown
-      .replaceAll(/<!--[\s\S]*?-->|<[^>]*>/g, '')
+    withoutParts(withoutParts(shown, '<!--', '-->'), '<', '>')
       .replaceAll(/&(?:amp|lt|gt|quot|apos|nbsp|#x[\da-f]+|#\d+);/gi, unescapedHtml)
       .split(/\s+/)
       .filter((word) => word !== '')
@@ -207,6 +218,7 @@ function wordwrap(...[value, given]: Parameters<Filter>): string {
     given,
   )
   const limit = integer(width)
+  if (limit <= 0) throw new TemplateError(`invalid width ${limit} (must be > 0)`)
   const between = isTrue(break_on_hyphens) ? /(?<=[^ ]-)(?=[^ -])|( +)/ : /( +)/
   const wrapped = linesOf(text(value)).map((line) =>
     wrapLine(line.split(between), limit, isTrue(break_long_words)),
@@ -237,6 +249,7 @@ function wrapLine(words: readonly (string | undefined)[], width: number, breaksW
 function filesizeformat(...[value, given]: Parameters<Filter>): string {
   const { binary } = bind({ binary: false }, given)
   const bytes = Number(isNumber(value) ? value : text(value))
+  if (Number.isNaN(bytes)) throw new TemplateError(`could not convert string to float: ${pythonRepr(value)}`)
   const base = isTrue(binary) ? 1024 : 1000
   if (bytes === 1) return '1 Byte'
   if (bytes < base) return `${Math.trunc(bytes)} Bytes`

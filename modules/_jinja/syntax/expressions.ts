@@ -35,7 +35,12 @@ const endsTuple = (tokens: TokenStream): boolean =>
   tokens.isOperator('=') ||
   tokens.isName('in', 'if', 'recursive')
 
+/** @throws TemplateSyntaxError */
 export function readExpression(tokens: TokenStream): Expression {
+  return tokens.nested(() => readConditional(tokens))
+}
+
+function readConditional(tokens: TokenStream): Expression {
   let then = readOr(tokens)
   while (tokens.skip('name', 'if')) {
     const test = readOr(tokens)
@@ -47,18 +52,21 @@ export function readExpression(tokens: TokenStream): Expression {
 
 function readOr(tokens: TokenStream): Expression {
   let left = readAnd(tokens)
-  while (tokens.skip('name', 'or')) left = { type: 'or', left, right: readAnd(tokens) }
+  const links = tokens.chain()
+  while (tokens.skip('name', 'or') && links()) left = { type: 'or', left, right: readAnd(tokens) }
   return left
 }
 
 function readAnd(tokens: TokenStream): Expression {
   let left = readNot(tokens)
-  while (tokens.skip('name', 'and')) left = { type: 'and', left, right: readNot(tokens) }
+  const links = tokens.chain()
+  while (tokens.skip('name', 'and') && links()) left = { type: 'and', left, right: readNot(tokens) }
   return left
 }
 
 function readNot(tokens: TokenStream): Expression {
-  if (tokens.skip('name', 'not')) return { type: 'unary', operator: 'not', of: readNot(tokens) }
+  if (tokens.skip('name', 'not'))
+    return { type: 'unary', operator: 'not', of: tokens.nested(() => readNot(tokens)) }
   return readCompare(tokens)
 }
 
@@ -88,11 +96,12 @@ const leftToRight =
   (operators: readonly BinaryOperator[], inner: (tokens: TokenStream) => Expression) =>
   (tokens: TokenStream): Expression => {
     let left = inner(tokens)
-    for (;;) {
+    for (const links = tokens.chain(); links(); ) {
       const operator = tokens.skipOperator(operators)
-      if (operator === undefined) return left
+      if (operator === undefined) break
       left = { type: 'binary', operator, left, right: inner(tokens) }
     }
+    return left
   }
 
 const readPower = leftToRight(['**'], (tokens) => readUnary(tokens))
@@ -105,7 +114,11 @@ function readUnary(tokens: TokenStream, { withFilters = true } = {}): Expression
   let expression: Expression
   if (kind === 'operator' && (value === '-' || value === '+')) {
     tokens.next()
-    expression = { type: 'unary', operator: value, of: readUnary(tokens, { withFilters: false }) }
+    expression = {
+      type: 'unary',
+      operator: value,
+      of: tokens.nested(() => readUnary(tokens, { withFilters: false })),
+    }
   } else expression = readPrimary(tokens)
   expression = readPostfix(tokens, expression)
   return withFilters ? readFilters(tokens, expression) : expression
@@ -171,13 +184,14 @@ function readDict(tokens: TokenStream): Expression {
 
 function readPostfix(tokens: TokenStream, start: Expression): Expression {
   let expression = start
-  for (;;) {
+  for (const links = tokens.chain(); links(); ) {
     if (tokens.skip('operator', '.')) expression = readMember(tokens, expression)
     else if (tokens.skip('operator', '[')) expression = readSubscript(tokens, expression)
     else if (tokens.isOperator('('))
       expression = { type: 'call', of: expression, given: readArguments(tokens) }
-    else return expression
+    else break
   }
+  return expression
 }
 
 function readMember(tokens: TokenStream, of: Expression): Expression {
@@ -257,13 +271,14 @@ function readArgument(
 /** Read filters and tests behind an expression, and calls of what they give. */
 function readFilters(tokens: TokenStream, start: Expression): Expression {
   let expression = start
-  for (;;) {
+  for (const links = tokens.chain(); links(); ) {
     if (tokens.isOperator('|')) expression = readFilter(tokens, expression)
     else if (tokens.isName('is')) expression = readTest(tokens, expression)
     else if (tokens.isOperator('('))
       expression = { type: 'call', of: expression, given: readArguments(tokens) }
-    else return expression
+    else break
   }
+  return expression
 }
 
 function readFilter(tokens: TokenStream, of: Expression | undefined): Expression {

@@ -1,10 +1,16 @@
 import { TemplateSyntaxError } from '../errors.ts'
 import type { Token } from './tokens.ts'
 
+/** Python refuses from about as many on. */
+const MAX_NESTING = 200
+const MAX_CHAIN = 1000
+export const TOO_DEEP = 'the template is nested too deeply'
+
 /** The tokens of a template, read one after the other. */
 export class TokenStream {
   readonly #tokens: readonly Token[]
   #at = 0
+  #depth = 0
 
   constructor(tokens: readonly Token[]) {
     this.#tokens = tokens
@@ -53,6 +59,26 @@ export class TokenStream {
 
   name(): string {
     return this.expect('name').value
+  }
+
+  /** Read what is inside something else. @throws TemplateSyntaxError if that is too deep to be evaluated */
+  nested<T>(read: () => T): T {
+    if (this.#depth >= MAX_NESTING) throw this.wrong(TOO_DEEP)
+    this.#depth++
+    try {
+      return read()
+    } finally {
+      this.#depth--
+    }
+  }
+
+  /** Return what is called for each further operator or filter: they are evaluated inside each other, too. */
+  chain(): () => true {
+    let length = 0
+    return () => {
+      if (++length > MAX_CHAIN) throw this.wrong(TOO_DEEP)
+      return true
+    }
   }
 
   unexpected(expected: string): TemplateSyntaxError {

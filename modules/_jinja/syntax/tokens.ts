@@ -227,13 +227,18 @@ const escapes: Readonly<Record<string, string>> = {
   '\n': '',
 }
 
+function characterOf(code: number): string {
+  if (code > 0x10ffff) throw new TemplateSyntaxError('illegal Unicode character')
+  return String.fromCodePoint(code)
+}
+
 /** Replace the escapes of a string literal of Python. */
 const unescaped = (text: string): string =>
   text.replaceAll(
     /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{1,3})|([\s\S]))/g,
     (all, x: string, u: string, wide: string, octal: string, character: string) => {
       const hex = x ?? u ?? wide
-      if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16))
+      if (hex !== undefined) return characterOf(Number.parseInt(hex, 16))
       if (octal !== undefined) return String.fromCodePoint(Number.parseInt(octal, 8))
       if (/['"\\]/.test(character)) return character
       return escapes[character] ?? all

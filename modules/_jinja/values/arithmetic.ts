@@ -4,17 +4,17 @@ import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
 import type { BinaryOperator } from '../syntax/nodes.ts'
 import { formatPercent } from './format-percent.ts'
-import { repeated, timesOf } from './repeat.ts'
+import { checkLength, joined, repeated, timesOf } from './limits.ts'
 import { float, isFloat, isNumber, shrunk, text, typeOf, Undefined } from './values.ts'
 
-/** An exponent beyond this is refused, as a result of hundreds of thousands of digits blocks the process. */
-const MAX_EXPONENT = 10_000
+/** A power with more bits is refused, as a result of hundreds of thousands of digits blocks the process. */
+const MAX_BITS = 100_000
 
 /** @throws TemplateError */
 export function binary(operator: BinaryOperator, left: unknown, right: unknown): unknown {
   if (left instanceof Undefined) return left.use()
   if (right instanceof Undefined) return right.use()
-  if (operator === '~') return text(left) + text(right)
+  if (operator === '~') return joined(text(left), text(right))
   if (isNumber(left) && isNumber(right)) return ofNumbers(operator, left, right)
   if (operator === '+') return sum(left, right)
   if (operator === '*') return product(left, right)
@@ -23,9 +23,12 @@ export function binary(operator: BinaryOperator, left: unknown, right: unknown):
 }
 
 function sum(left: unknown, right: unknown): unknown {
-  if (typeof left === 'string' && typeof right === 'string') return left + right
-  if (Array.isArray(left) && Array.isArray(right) && left instanceof Tuple === right instanceof Tuple)
-    return left instanceof Tuple ? Tuple.of(...left, ...right) : [...left, ...right]
+  if (typeof left === 'string' && typeof right === 'string') return joined(left, right)
+  if (Array.isArray(left) && Array.isArray(right) && left instanceof Tuple === right instanceof Tuple) {
+    checkLength(left.length + right.length)
+    const all = [...left, ...right]
+    return left instanceof Tuple ? Tuple.from(all) : all
+  }
   if (typeof left === 'string')
     throw new TemplateError(`can only concatenate str (not "${typeOf(right)}") to str`)
   if (Array.isArray(left))
@@ -41,7 +44,7 @@ function product(left: unknown, right: unknown): unknown {
     throw unsupported('*', left, right)
   if (typeof value === 'string') return repeated(value, Number(count))
   const items = Array.from({ length: timesOf(Number(count), value.length) }, () => value).flat()
-  return value instanceof Tuple ? Tuple.of(...items) : items
+  return value instanceof Tuple ? Tuple.from(items) : items
 }
 
 type Num = number | bigint | boolean | Float
@@ -115,10 +118,14 @@ function ofBigints(operator: NumberOperator, a: bigint, b: bigint): bigint {
       if (b === 0n) throw divisionByZero(operator)
       return operator === '%' ? a - b * floorDivided(a, b) : floorDivided(a, b)
     case '**':
-      if (b > MAX_EXPONENT) throw new TemplateError(`exponents above ${MAX_EXPONENT} are refused`)
+      if (Number(b) * bitsOf(a) > MAX_BITS)
+        throw new TemplateError(`powers with more than ${MAX_BITS} bits are refused`)
       return a ** b
   }
 }
+
+/** About how many bits a number has. */
+const bitsOf = (value: bigint): number => 4 * value.toString(16).length
 
 function floorDivided(a: bigint, b: bigint): bigint {
   const quotient = a / b

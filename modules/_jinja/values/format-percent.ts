@@ -4,7 +4,7 @@ import { pythonAscii, pythonRepr } from '../../_values/python.ts'
 import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
-import { bounded, format } from './format-spec.ts'
+import { bounded, characterOf, format } from './format-spec.ts'
 import { getKey, hasKey, integer, isFloat, isNumber, text, typeOf } from './values.ts'
 
 const PLACE = /%(?:\(([^)]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+)?)?([a-zA-Z%])?/g
@@ -18,7 +18,8 @@ export function formatPercent(template: string, values: unknown): string {
     if (used >= rest.length) throw new TemplateError('not enough arguments for format string')
     return rest[used++]
   }
-  const width = (digits: string | undefined) => (digits === '*' ? integer(next()) : bounded(digits ?? '0'))
+  const width = (digits: string | undefined) =>
+    digits === '*' ? bounded(integer(next())) : bounded(Number(digits ?? '0'))
   const shown = template.replaceAll(
     PLACE,
     (place, key: string | undefined, flags: string, wide: string, precision: string, type: string) => {
@@ -73,7 +74,7 @@ function one(value: unknown, { type, flags, columns, digits, isLeft }: Place): s
     return format(shown, { ...spec, type: 's' })
   }
   if (type === 'c')
-    return format(typeof value === 'string' ? value : String.fromCodePoint(integer(value)), {
+    return format(typeof value === 'string' ? value : characterOf(integer(value)), {
       ...spec,
       type: 's',
     })

@@ -29,16 +29,16 @@ export function formatBySpec(value: unknown, spec: string): string {
     align: align ?? (zero ? '=' : ''),
     sign,
     isAlternate: alternate !== undefined,
-    width: bounded(width ?? '0'),
+    width: bounded(Number(width ?? '0')),
     grouping,
-    precision: precision === undefined ? undefined : bounded(precision),
+    precision: precision === undefined ? undefined : bounded(Number(precision)),
     type,
   })
 }
 
-export function bounded(digits: string): number {
-  const number = Number(digits)
-  if (number > MAX_WIDTH) throw new TemplateError(`a width or precision above ${MAX_WIDTH} is refused`)
+export function bounded(number: number): number {
+  if (Math.abs(number) > MAX_WIDTH)
+    throw new TemplateError(`a width or precision above ${MAX_WIDTH} is refused`)
   return number
 }
 
@@ -93,12 +93,18 @@ function integerText(value: unknown, spec: Spec): string {
   if (spec.precision !== undefined)
     throw new TemplateError('Precision not allowed in integer format specifier')
   const whole = BigInt(value as number | bigint | boolean)
-  if (spec.type === 'c') return String.fromCodePoint(Number(whole))
+  if (spec.type === 'c') return characterOf(Number(whole))
   const base = bases[spec.type] ?? 10
   const digits = (whole < 0n ? -whole : whole).toString(base)
   const prefix = spec.isAlternate && base !== 10 ? `0${spec.type}` : ''
   const shown = spec.type === 'X' ? digits.toUpperCase() : digits
   return withSign(prefix + grouped(shown, spec.grouping, base === 10 ? 3 : 4), whole < 0n, spec)
+}
+
+/** @throws TemplateError if there is no such character */
+export function characterOf(code: number): string {
+  if (code < 0 || code > 0x10ffff) throw new TemplateError('%c arg not in range(0x110000)')
+  return String.fromCodePoint(code)
 }
 
 const withSign = (digits: string, isNegative: boolean, { sign }: Spec): string =>

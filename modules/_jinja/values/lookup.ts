@@ -80,7 +80,7 @@ export function slice(value: unknown, bounds: readonly unknown[]): unknown {
   for (let at = from; step > 0 ? at < to : at > to; at += step) chosen.push(all[at])
   if (typeof value === 'string') return chosen.join('')
   if (value instanceof Uint8Array) return Uint8Array.from(chosen as number[])
-  return value instanceof Tuple ? Tuple.of(...chosen) : chosen
+  return value instanceof Tuple ? Tuple.from(chosen) : chosen
 }
 
 function place(bound: number, length: number, step: number): number {

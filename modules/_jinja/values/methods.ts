@@ -59,7 +59,7 @@ const listMethods: Readonly<Record<string, Method<unknown[]>>> = {
   },
   extend(list, given) {
     checkChangeable(list)
-    list.push(...elements(only(given)))
+    for (const each of [...elements(only(given))]) list.push(each)
     return null
   },
   insert(list, given) {

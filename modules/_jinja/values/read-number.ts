@@ -29,7 +29,7 @@ export function readInteger(text: string, base = 10): number | bigint | undefine
 /** Read a float; undefined if the text is none. */
 export function readFloat(text: string): number | undefined {
   const shown = text.trim().replaceAll(/(?<=\d)_(?=\d)/g, '')
-  if (/^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(shown)) return Number(shown)
+  if (/^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i.test(shown)) return Number(shown)
   const [, sign, word] = /^([-+]?)(inf|infinity|nan)$/i.exec(shown) ?? []
   if (word === undefined) return undefined
   if (word.toLowerCase() === 'nan') return Number.NaN

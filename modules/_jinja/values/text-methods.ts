@@ -4,7 +4,7 @@ import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from './arguments.ts'
 import { formatBraces } from './format-braces.ts'
-import { repeated } from './repeat.ts'
+import { checkLength, repeated } from './limits.ts'
 import { type CallArguments, elements, entries, getKey, hasKey, integer, isTrue, typeOf } from './values.ts'
 
 type Method = (text: string, given: CallArguments) => unknown
@@ -102,16 +102,26 @@ export const textMethods: Readonly<Record<string, Method>> = {
   rjust: (text, given) => padded(text, given, (missing) => [missing, 0]),
   center: (text, given) => padded(text, given, (missing, width) => centre(missing, width)),
   expandtabs(text, given) {
-    const size = integer(bind({ tabsize: 8 }, given).tabsize)
-    return text.replaceAll(
-      /([^\t\n]*)\t/g,
-      (_, before: string) => before + repeated(' ', size > 0 ? size - (before.length % size) : 0),
-    )
+    return withoutTabs(text, checkLength(integer(bind({ tabsize: 8 }, given).tabsize)))
   },
   encode(text, given) {
     const { encoding } = bind({ encoding: 'utf-8', errors: 'strict' }, given)
     return encoded(text, checked(encoding))
   },
+}
+
+/** Fill up with spaces from each tab to the next column that is a multiple of `size`. */
+function withoutTabs(text: string, size: number): string {
+  let column = 0
+  return text.replaceAll(/\t|[\r\n]|[^\t\r\n]+/g, (part) => {
+    if (part === '\t') {
+      const missing = size > 0 ? size - (column % size) : 0
+      column += missing
+      return ' '.repeat(missing)
+    }
+    column = part === '\n' || part === '\r' ? 0 : column + part.length
+    return part
+  })
 }
 
 /** The odd space is on the left if the width is odd. */
@@ -236,6 +246,7 @@ function split(text: string, given: CallArguments, fromRight: boolean): string[]
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 
 function partition(text: string, separator: string, fromRight: boolean): Tuple {
+  if (separator === '') throw new TemplateError('empty separator')
   const at = fromRight ? text.lastIndexOf(separator) : text.indexOf(separator)
   if (at < 0) return fromRight ? Tuple.of('', '', text) : Tuple.of(text, '', '')
   return Tuple.of(text.slice(0, at), separator, text.slice(at + separator.length))

@@ -245,14 +245,17 @@ function checkKey(key: unknown): void {
     throw new TemplateError(`unhashable type: '${typeOf(key)}'`)
 }
 
+const SURROGATE = /[\ud800-\udfff]/
+
 /** An element of a map or list, if it is there. */
 export function elementOf(value: unknown, key: unknown): unknown {
   if (isMapping(value)) return getKey(value, key)
   if (value instanceof View) return value.typeName === 'range' ? elementOf(value.items, key) : undefined
   const isList = Array.isArray(value) || typeof value === 'string' || value instanceof Uint8Array
   if (!isList || !isNumber(key) || isFloat(key)) return undefined
-  const items = elements(value)
-  return items.at(Number(key))
+  const at = Number(key)
+  if (typeof value === 'string' && !SURROGATE.test(value)) return value.at(at) // most have a unit for each character
+  return elements(value).at(at)
 }
 
 /** The elements of a list, the keys of a map, or the characters of a text. @throws TemplateError for others */

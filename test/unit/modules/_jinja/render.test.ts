@@ -11,7 +11,7 @@ describe('Limits', () => {
     ['long ranges', '{{ range(1000000)|list }}', 'Range too big'],
     ['long repetitions', "{{ 'ab' * 10000000 }}", 'more than 1000000 elements'],
     ['wide columns', "{{ '%99999s' % 1 }}", 'above 10000'],
-    ['huge powers', '{{ 10 ** 100000 }}', 'exponents above'],
+    ['huge powers', '{{ 10 ** 100000 }}', 'powers with more than 100000 bits'],
     ['many products', '{{ range(1000)|product(range(1000)) }}', 'more than 100000 results'],
     ['deep parentheses', `{{ ${'('.repeat(50_000)}1${')'.repeat(50_000)} }}`, 'nested too deeply; line 1'],
     ['deep statements', '{% if true %}'.repeat(20_000), 'nested too deeply; line 1'],
@@ -77,6 +77,10 @@ test('Changing the pillar is refused with its line; a copy can be changed', asyn
   expect(
     await render('{% set mine = dict(pillar) %}{% do mine.update({"a": 1}) %}{{ mine.a }}', {}, of),
   ).toBe('1')
+})
+
+test('A name of a template that is not defined is named', async () => {
+  await expect(render('{% include missing %}')).rejects.toThrow(/'missing' is undefined; line 1\n/)
 })
 
 test('An error in another template names that template', async () => {

@@ -65,6 +65,10 @@ describe('Names of other templates', () => {
     )
   })
 
+  test('with ./ begin at that folder also if it was named with salt://', async () => {
+    expect(await render("{% include 'salt://sub/beside.j2' %}")).toBe('INNER x')
+  })
+
   test('with ./ in the template that is rendered begin at the root of the file server', async () => {
     expect(await render("{% include './sub/inner.j2' %}")).toBe('INNER x')
     await expect(render("{% include './inner.j2' %}")).rejects.toThrow('is not there')
