@@ -26,3 +26,13 @@ export class UndefinedError extends TemplateError {
 export class CalledFunctionError extends TemplateError {
   override name = 'CalledFunctionError'
 }
+
+/** Run something of which each error is one of the template. */
+export function asTemplateError<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (cause) {
+    if (cause instanceof TemplateError) throw cause
+    throw new TemplateError((cause as Error).message, { cause })
+  }
+}

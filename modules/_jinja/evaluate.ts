@@ -136,7 +136,7 @@ export class Evaluator {
     if (!filter) throw new TemplateSyntaxError(`No filter named '${name}'.`)
     const value = of ? await this.evaluate(of, scope, input) : input
     const args = await this.given(given, scope)
-    return ofTemplate(() => filter(value, { ...args, name }, this.#environment))
+    return filter(value, { ...args, name }, this.#environment)
   }
 
   async #test({ of, name, given }: Of<'test'>, scope: Scope): Promise<boolean> {
@@ -144,7 +144,7 @@ export class Evaluator {
     if (!test) throw new TemplateSyntaxError(`No test named '${name}'.`)
     const value = await this.evaluate(of, scope)
     const args = await this.given(given, scope)
-    return ofTemplate(() => test(value, { ...args, name }, this.#environment))
+    return test(value, { ...args, name }, this.#environment)
   }
 
   async #unary({ operator, of }: Of<'unary'>, scope: Scope): Promise<unknown> {
@@ -167,16 +167,6 @@ export class Evaluator {
     if (await this.isTrue(test, scope)) return this.evaluate(then, scope)
     if (otherwise) return this.evaluate(otherwise, scope)
     return new Undefined('the inline if-expression evaluated to false and no else section was defined.', true)
-  }
-}
-
-/** Run a filter or test. A regular expression that is wrong, or takes too long, is an error of the template. */
-async function ofTemplate<T>(run: () => T): Promise<Awaited<T>> {
-  try {
-    return await run()
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'TARGET_INVALID') throw error
-    throw new TemplateError((error as Error).message, { cause: error })
   }
 }
 

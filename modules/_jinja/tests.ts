@@ -1,12 +1,11 @@
 /** The tests of Jinja, and those that Salt adds. */
 
-import { pythonSearch } from '#internal'
 import { isMapping } from '../_values/traverse.ts'
 import { Tuple } from '../_values/tuple.ts'
 import type { Test } from './environment.ts'
-import { strictText } from './filters/sorting.ts'
 import { bind, REQUIRED } from './values/arguments.ts'
 import { binary } from './values/arithmetic.ts'
+import { searchWith } from './values/regex.ts'
 import {
   type CallArguments,
   Callable,
@@ -18,7 +17,7 @@ import {
   isFloat,
   isIterable,
   isNumber,
-  isTrue,
+  strictText,
   text,
   Undefined,
   View,
@@ -100,11 +99,7 @@ export const tests: Readonly<Record<string, Test>> = {
   match: matches,
 }
 
-function matches(...[value, given]: Parameters<Test>): boolean {
-  const { rgx, ignorecase, multiline } = bind(
-    { rgx: REQUIRED, ignorecase: false, multiline: false },
-    given as CallArguments,
-  )
-  const flags = `${isTrue(ignorecase) ? 'i' : ''}${isTrue(multiline) ? 'm' : ''}`
-  return pythonSearch(strictText(rgx), flags).begins(strictText(value))
+function matches(value: unknown, given: CallArguments): boolean {
+  const pattern = bind({ rgx: REQUIRED, ignorecase: false, multiline: false }, given)
+  return searchWith(pattern, (search) => search.begins(strictText(value)))
 }

@@ -3,7 +3,7 @@
 import { isInNetwork, parseAddress, parseNetwork } from '#internal'
 import { isMapping } from '../../_values/traverse.ts'
 import type { Filter } from '../environment.ts'
-import { TemplateError } from '../errors.ts'
+import { asTemplateError, TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
 import { type CallArguments, elements, entries, text, typeOf } from '../values/values.ts'
 
@@ -106,7 +106,7 @@ function networkSize(network: Interface): bigint | number {
 function filterByNetworks(...[values, given]: Parameters<Filter>): unknown {
   const { networks } = bind({ networks: REQUIRED }, given)
   if (networks === null) return values
-  const all = elements(networks).map((network) => parsed(() => parseNetwork(text(network))))
+  const all = elements(networks).map((network) => asTemplateError(() => parseNetwork(text(network))))
   const kept = (list: unknown) =>
     elements(list).flatMap((each) => {
       const address = parseAddress(text(each))
@@ -117,14 +117,6 @@ function filterByNetworks(...[values, given]: Parameters<Filter>): unknown {
   if (!Array.isArray(values) && typeof values !== 'string')
     throw new TemplateError(`Do not know how to filter a <class '${typeOf(values)}'>`)
   return kept(values)
-}
-
-function parsed<T>(parse: () => T): T {
-  try {
-    return parse()
-  } catch (cause) {
-    throw new TemplateError((cause as Error).message, { cause })
-  }
 }
 
 const isAddress =

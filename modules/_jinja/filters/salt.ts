@@ -1,21 +1,23 @@
 /** The filters that Salt adds for texts, hashes and regular expressions. */
 import { createHash, createHmac, getHashes, randomBytes } from 'node:crypto'
 import { posix } from 'node:path'
-import { fnmatch, parseAddress, pythonSearch, strftime } from '#internal'
+import { fnmatch, parseAddress, strftime } from '#internal'
 import { quoted, serializerOf } from '../../_slsutil/serializers.ts'
 import { doubleQuoted } from '../../_slsutil/yaml.ts'
 import { pythonRepr } from '../../_values/python.ts'
 import { isMapping, traverse } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import type { Environment, Filter } from '../environment.ts'
-import { TemplateError } from '../errors.ts'
+import { asTemplateError, TemplateError } from '../errors.ts'
 import type { Format } from '../syntax/nodes.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
 import { checkLength } from '../values/limits.ts'
 import { methodOf } from '../values/methods.ts'
 import { readFloat, readInteger } from '../values/read-number.ts'
+import { searchWith } from '../values/regex.ts'
 import { capitalized, encoded } from '../values/text-methods.ts'
 import {
+  type CallArguments,
   elements,
   entries,
   float,
@@ -25,12 +27,13 @@ import {
   isTrue,
   lengthOf,
   plain,
+  strictText,
   text,
   typeOf,
   Undefined,
 } from '../values/values.ts'
 import { plainFilter } from './plain-filter.ts'
-import { sorted, strictText } from './sorting.ts'
+import { sorted } from './sorting.ts'
 
 const onText = (change: (shown: string) => unknown): Filter =>
   plainFilter((value) => change(strictText(value)))
@@ -114,12 +117,11 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
   regex_search: (value, given) => groups(value, given, false),
   regex_match: (value, given) => groups(value, given, true),
   regex_replace(value, given) {
-    const { rgx, val, ignorecase, multiline } = bind(
+    const { val, ...pattern } = bind(
       { rgx: REQUIRED, val: REQUIRED, ignorecase: false, multiline: false },
       given,
     )
-    const pattern = pythonSearch(strictText(rgx), flags(ignorecase, multiline))
-    return pattern.replace(strictText(value), strictText(val)).text
+    return searchWith(pattern, (search) => search.replace(strictText(value), strictText(val)).text)
   },
   uuid: plainFilter((value) => uuid5(bytesOf(value))),
   to_bool: plainFilter(toBoolean),
@@ -190,14 +192,9 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
   },
 }
 
-const flags = (ignorecase: unknown, multiline: unknown): string =>
-  `${isTrue(ignorecase) ? 'i' : ''}${isTrue(multiline) ? 'm' : ''}`
-
-function groups(value: unknown, given: Parameters<Filter>[1], atStart: boolean): unknown {
-  const { rgx, ignorecase, multiline } = bind({ rgx: REQUIRED, ignorecase: false, multiline: false }, given)
-  const found = pythonSearch(strictText(rgx), flags(ignorecase, multiline)).groups(strictText(value), {
-    atStart,
-  })
+function groups(value: unknown, given: CallArguments, atStart: boolean): unknown {
+  const pattern = bind({ rgx: REQUIRED, ignorecase: false, multiline: false }, given)
+  const found = searchWith(pattern, (search) => search.groups(strictText(value), { atStart }))
   return found ? Tuple.from(found) : null
 }
 
@@ -234,7 +231,7 @@ function isOnLists(...[value, given]: Parameters<Filter>): boolean {
   const patterns = (list: unknown) =>
     typeof list === 'string' ? [list] : list === null ? [] : elements(list)
   const matches = (list: unknown) =>
-    patterns(list).some((pattern) => fnmatch(strictText(value), text(pattern)))
+    patterns(list).some((pattern) => asTemplateError(() => fnmatch(strictText(value), text(pattern))))
   return !matches(blacklist) && (patterns(whitelist).length === 0 || matches(whitelist))
 }
 

@@ -18,11 +18,12 @@ import {
   integer,
   isEqual,
   isTrue,
+  strictText,
   text,
   typeOf,
 } from '../values/values.ts'
 import { plainFilter } from './plain-filter.ts'
-import { caseless, distinct, sortedBy, strictText, tuple } from './sorting.ts'
+import { caseless, distinct, sortedBy, tuple } from './sorting.ts'
 
 const ofTwo =
   (combine: (first: readonly unknown[], second: readonly unknown[]) => unknown): Filter =>

@@ -1,16 +1,9 @@
 /** What several filters need. */
 import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
-import { TemplateError } from '../errors.ts'
 import { attribute, item } from '../values/lookup.ts'
 import { Members } from '../values/members.ts'
-import { compare, entries, text, typeOf, Undefined } from '../values/values.ts'
-
-export function strictText(value: unknown): string {
-  if (typeof value === 'string') return value
-  if (value instanceof Undefined) return value.use()
-  throw new TemplateError(`a text was expected, not '${typeOf(value)}'`)
-}
+import { compare, entries, text, Undefined } from '../values/values.ts'
 
 /** Return a reader of an attribute: `a.b.0`, or an index. */
 export function attributeReader(path: unknown): (value: unknown) => unknown {

@@ -19,12 +19,13 @@ import {
   isNumber,
   isTrue,
   shrunk,
+  strictText,
   text,
   typeOf,
   Undefined,
 } from '../values/values.ts'
 import { plainFilter } from './plain-filter.ts'
-import { sorted, strictText } from './sorting.ts'
+import { sorted } from './sorting.ts'
 
 const onText = (change: (shown: string) => unknown): Filter => plainFilter((value) => change(text(value)))
 

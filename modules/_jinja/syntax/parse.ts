@@ -3,7 +3,7 @@ import { TemplateSyntaxError } from '../errors.ts'
 import { readBlockFilters, readExpression, readTuple } from './expressions.ts'
 import type { Expression, Format, Parameter, Statement, Target, Template } from './nodes.ts'
 import { takenBy } from './taken.ts'
-import { labelOf, TokenStream } from './token-stream.ts'
+import { labelOf, TOO_DEEP, TokenStream } from './token-stream.ts'
 import { tokensOf, type WhiteSpace } from './tokens.ts'
 
 /** @throws TemplateSyntaxError */
@@ -21,7 +21,7 @@ function partsOf(tokens: TokenStream): Omit<Template, 'name'> {
   try {
     return { body: parser.template(), blocks: parser.blocks }
   } catch (error) {
-    throw error instanceof RangeError ? tokens.wrong('the template is nested too deeply') : error
+    throw error instanceof RangeError ? tokens.wrong(TOO_DEEP) : error
   }
 }
 

@@ -5,7 +5,16 @@ import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from './arguments.ts'
 import { formatBraces } from './format-braces.ts'
 import { checkLength, repeated } from './limits.ts'
-import { type CallArguments, elements, entries, getKey, hasKey, integer, isTrue, typeOf } from './values.ts'
+import {
+  type CallArguments,
+  elements,
+  entries,
+  getKey,
+  hasKey,
+  integer,
+  isTrue,
+  strictText,
+} from './values.ts'
 
 type Method = (text: string, given: CallArguments) => unknown
 
@@ -58,7 +67,7 @@ export const textMethods: Readonly<Record<string, Method>> = {
   rpartition: (text, given) => partition(text, string(given), true),
   replace(text, given) {
     const { old, new: other, count } = bind({ old: REQUIRED, new: REQUIRED, count: -1 }, given)
-    return replaced(text, checked(old), checked(other), integer(count))
+    return replaced(text, strictText(old), strictText(other), integer(count))
   },
   startswith: (text, given) => hasEnd(text, given, 'startsWith'),
   endswith: (text, given) => hasEnd(text, given, 'endsWith'),
@@ -76,7 +85,7 @@ export const textMethods: Readonly<Record<string, Method>> = {
   },
   join: (text, given) =>
     elements(bind({ iterable: REQUIRED }, given).iterable)
-      .map(checked)
+      .map(strictText)
       .join(text),
   format: formatBraces,
   format_map(text, given) {
@@ -106,7 +115,7 @@ export const textMethods: Readonly<Record<string, Method>> = {
   },
   encode(text, given) {
     const { encoding } = bind({ encoding: 'utf-8', errors: 'strict' }, given)
-    return encoded(text, checked(encoding))
+    return encoded(text, strictText(encoding))
   },
 }
 
@@ -135,12 +144,7 @@ export const centred = (text: string, width: number): string => {
   return repeated(' ', left) + text + repeated(' ', right)
 }
 
-function checked(value: unknown): string {
-  if (typeof value === 'string') return value
-  throw new TemplateError(`expected str instance, ${typeOf(value)} found`)
-}
-
-const string = (given: CallArguments): string => checked(bind({ text: REQUIRED }, given).text)
+const string = (given: CallArguments): string => strictText(bind({ text: REQUIRED }, given).text)
 
 /** The part of a text that is searched, and where it begins, in characters. */
 function between(
@@ -149,7 +153,7 @@ function between(
 ): { wanted: string; part: string | undefined; from: number } {
   const { sub, start, end } = bind({ sub: REQUIRED, start: null, end: null }, given)
   const [from, part] = partOf(text, start, end)
-  return { wanted: checked(sub), part, from }
+  return { wanted: strictText(sub), part, from }
 }
 
 /** No part is there if it would begin behind the end of the text. */
@@ -209,7 +213,7 @@ export function linesOf(text: string, keepsEnds = false): string[] {
 function strip(text: string, given: CallArguments, atStart: boolean, atEnd: boolean): string {
   const { chars } = bind({ chars: null }, given)
   const isRemoved =
-    chars === null ? (each: string) => /\s/.test(each) : (each: string) => checked(chars).includes(each)
+    chars === null ? (each: string) => /\s/.test(each) : (each: string) => strictText(chars).includes(each)
   const all = [...text]
   let [from, to] = [0, all.length]
   while (atStart && from < to && isRemoved(all[from] as string)) from++
@@ -222,8 +226,8 @@ function split(text: string, given: CallArguments, fromRight: boolean): string[]
   const { sep, maxsplit } = bind({ sep: null, maxsplit: -1 }, given)
   const max = integer(maxsplit)
   const limit = max < 0 ? Number.POSITIVE_INFINITY : max
-  if (sep !== null && checked(sep) === '') throw new TemplateError('empty separator')
-  const pattern = sep === null ? /\s+/g : new RegExp(escaped(checked(sep)), 'g')
+  if (sep !== null && strictText(sep) === '') throw new TemplateError('empty separator')
+  const pattern = sep === null ? /\s+/g : new RegExp(escaped(strictText(sep)), 'g')
   const whole = sep === null ? (fromRight ? text.trimEnd() : text.trimStart()) : text
   const ends = [...whole.matchAll(pattern)].filter(
     ({ index, 0: all }) => sep !== null || (index > 0 && index + all.length < whole.length),
@@ -261,7 +265,7 @@ function hasEnd(text: string, given: CallArguments, end: 'startsWith' | 'endsWit
   const { sub, start, end: stop } = bind({ sub: REQUIRED, start: null, end: null }, given)
   const all = sub instanceof Tuple ? sub : [sub]
   const [, part] = partOf(text, start, stop)
-  return part !== undefined && all.some((each) => part[end](checked(each)))
+  return part !== undefined && all.some((each) => part[end](strictText(each)))
 }
 
 function padded(
@@ -272,5 +276,5 @@ function padded(
   const { width, fillchar } = bind({ width: REQUIRED, fillchar: ' ' }, given)
   const columns = integer(width)
   const [left, right] = sides(Math.max(columns - [...text].length, 0), columns)
-  return repeated(checked(fillchar), left) + text + repeated(checked(fillchar), right)
+  return repeated(strictText(fillchar), left) + text + repeated(strictText(fillchar), right)
 }

@@ -181,6 +181,13 @@ export function text(value: unknown): string {
   return pythonText(value)
 }
 
+/** A value that must be a text. @throws TemplateError */
+export function strictText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value instanceof Undefined) return value.use()
+  throw new TemplateError(`expected str instance, ${typeOf(value)} found`)
+}
+
 /** A map is shown only if its values are defined. @throws UndefinedError */
 function checkValues(map: Mapping): void {
   for (const [, value] of entries(map)) {
