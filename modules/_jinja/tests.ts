@@ -3,7 +3,7 @@
 import { isMapping } from '../_values/traverse.ts'
 import { Tuple } from '../_values/tuple.ts'
 import type { Test } from './environment.ts'
-import { bind, REQUIRED } from './values/arguments.ts'
+import { bind, REQUIRED, withoutArguments } from './values/arguments.ts'
 import { binary } from './values/arithmetic.ts'
 import { searchWith } from './values/regex.ts'
 import {
@@ -23,12 +23,7 @@ import {
   View,
 } from './values/values.ts'
 
-const is =
-  (holds: (value: unknown) => boolean): Test =>
-  (value, given) => {
-    bind({}, given)
-    return holds(value)
-  }
+const is = withoutArguments<unknown, boolean>
 
 const with_ =
   (holds: (value: unknown, other: unknown) => boolean | Promise<boolean>): Test =>

@@ -1,39 +1,46 @@
 /** The filters of Salt that change what is deep inside a map, and return the map. */
 
-import { isMapping } from '../../_values/traverse.ts'
 import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
 import { pairs } from '../values/methods.ts'
-import { checkChangeable, elements, getKey, hasKey, setKey, text, typeOf } from '../values/values.ts'
-
-type Inner = Parameters<typeof setKey>[0]
+import {
+  checkChangeable,
+  type Dict,
+  elements,
+  getKey,
+  hasKey,
+  isDict,
+  setKey,
+  text,
+  typeOf,
+} from '../values/values.ts'
 
 /** Change what is at a path such as `a:b:c`. The maps on the way to it are made. */
 const atPath =
-  (change: (inner: Inner, key: string, value: unknown) => void): Filter =>
+  (change: (inner: Dict, key: string, value: unknown) => void): Filter =>
   (map, given) => {
     const { keys, value, delimiter } = bind(
       { keys: REQUIRED, value: REQUIRED, delimiter: ':', ordered_dict: false },
       given,
     )
-    if (!isMapping(map)) throw new TemplateError(`a map was expected, not '${typeOf(map)}'`)
+    if (!isDict(map)) throw new TemplateError(`a map was expected, not '${typeOf(map)}'`)
     const steps = text(keys).split(text(delimiter))
     const last = steps.pop() as string
-    change(steps.reduce<Inner>(mapIn, map), last, value)
+    change(steps.reduce<Dict>(mapIn, map), last, value)
     return map
   }
 
-function mapIn(map: Inner, key: string): Inner {
+function mapIn(map: Dict, key: string): Dict {
   const found = getKey(map, key)
-  if (isMapping(found)) return found
+  if (isDict(found)) return found
   const made = new Map<unknown, unknown>()
   setKey(map, key, made)
   return made
 }
 
 /** The list at a key, which is made if there is none. */
-function listIn(map: Inner, key: string, verb: string): unknown[] {
+function listIn(map: Dict, key: string, verb: string): unknown[] {
   if (!hasKey(map, key) || getKey(map, key) === null) setKey(map, key, [])
   const list = getKey(map, key)
   if (!Array.isArray(list))
@@ -52,7 +59,7 @@ export const keyFilters: Readonly<Record<string, Filter>> = {
   update_dict_key_value: atPath((map, key, value) => {
     if (!hasKey(map, key) || getKey(map, key) === null) setKey(map, key, new Map())
     const inner = getKey(map, key)
-    if (!isMapping(inner))
+    if (!isDict(inner))
       throw new TemplateError(`The last key contains a <class '${typeOf(inner)}'>, which cannot update.`)
     for (const [innerKey, innerValue] of pairs(value)) setKey(inner, innerKey, innerValue)
   }),

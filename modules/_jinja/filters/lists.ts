@@ -3,7 +3,7 @@ import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import type { Environment, Filter } from '../environment.ts'
 import { TemplateError, TemplateSyntaxError } from '../errors.ts'
-import { bind, REQUIRED } from '../values/arguments.ts'
+import { bind, REQUIRED, withoutArguments } from '../values/arguments.ts'
 import { binary } from '../values/arithmetic.ts'
 import { checkLength } from '../values/limits.ts'
 import { ownAttribute } from '../values/lookup.ts'
@@ -20,7 +20,6 @@ import {
   text,
   Undefined,
 } from '../values/values.ts'
-import { plainFilter } from './plain-filter.ts'
 import { attributeReader, caseless, sortedBy } from './sorting.ts'
 
 const identity = (value: unknown): unknown => value
@@ -41,7 +40,7 @@ function sortKey(path: unknown, caseSensitive: unknown): (value: unknown) => unk
 
 /** An element, or what is undefined if there is none. None is an element, too. */
 const oneOf = (which: string, place: (length: number) => number): Filter =>
-  plainFilter((value) => {
+  withoutArguments((value) => {
     const all = elements(value)
     return all.length > 0 ? all[place(all.length)] : new Undefined(`No ${which} item, sequence was empty.`)
   })
@@ -49,13 +48,13 @@ const oneOf = (which: string, place: (length: number) => number): Filter =>
 export const listFilters: Readonly<Record<string, Filter>> = {
   default: orDefault,
   d: orDefault,
-  length: plainFilter(lengthOf),
-  count: plainFilter(lengthOf),
-  list: plainFilter((value) => [...elements(value)]),
+  length: withoutArguments(lengthOf),
+  count: withoutArguments(lengthOf),
+  list: withoutArguments((value) => [...elements(value)]),
   first: oneOf('first', () => 0),
   last: oneOf('last', (length) => length - 1),
   random: oneOf('random', (length) => Math.floor(Math.random() * length)),
-  reverse: plainFilter((value) =>
+  reverse: withoutArguments((value) =>
     typeof value === 'string' ? [...value].reverse().join('') : [...elements(value)].reverse(),
   ),
   join(value, given) {
@@ -90,7 +89,7 @@ export const listFilters: Readonly<Record<string, Filter>> = {
       isTrue(reverse),
     )
   },
-  items: plainFilter((value) => {
+  items: withoutArguments((value) => {
     if (value instanceof Undefined) return []
     if (!isMapping(value)) throw new TemplateError('Can only get item pairs from a mapping.')
     return entries(value).map((pair) => Tuple.of(...pair))

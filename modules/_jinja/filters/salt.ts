@@ -10,7 +10,7 @@ import { Tuple } from '../../_values/tuple.ts'
 import type { Environment, Filter } from '../environment.ts'
 import { asTemplateError, TemplateError } from '../errors.ts'
 import type { Format } from '../syntax/nodes.ts'
-import { bind, REQUIRED } from '../values/arguments.ts'
+import { bind, REQUIRED, withoutArguments } from '../values/arguments.ts'
 import { checkLength } from '../values/limits.ts'
 import { methodOf } from '../values/methods.ts'
 import { readFloat, readInteger } from '../values/read-number.ts'
@@ -32,11 +32,10 @@ import {
   typeOf,
   Undefined,
 } from '../values/values.ts'
-import { plainFilter } from './plain-filter.ts'
 import { sorted } from './sorting.ts'
 
 const onText = (change: (shown: string) => unknown): Filter =>
-  plainFilter((value) => change(strictText(value)))
+  withoutArguments((value) => change(strictText(value)))
 
 function bytesOf(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value
@@ -45,7 +44,7 @@ function bytesOf(value: unknown): Uint8Array {
   throw new TemplateError(`expected str, bytes, or bytearray not <class '${typeOf(value)}'>`)
 }
 const hash = (name: string): Filter =>
-  plainFilter((value) => createHash(name).update(bytesOf(value)).digest('hex'))
+  withoutArguments((value) => createHash(name).update(bytesOf(value)).digest('hex'))
 
 const serialized =
   (name: string, options: (given: Parameters<Filter>[1]) => Record<string, unknown>): Filter =>
@@ -84,7 +83,7 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
       (each) => `\\u00${each.charCodeAt(0).toString(16)}`,
     )
   },
-  python: plainFilter((value) => pythonRepr(sorted(value))),
+  python: withoutArguments((value) => pythonRepr(sorted(value))),
   dict_to_sls_yaml_params(value, given) {
     const { flow_style } = bind({ flow_style: false }, given)
     if (!isMapping(value)) throw new TemplateError('dict_to_sls_yaml_params takes a map')
@@ -102,9 +101,11 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
   json_decode_list: (value) => value,
   json_encode_dict: (value) => value,
   json_encode_list: (value) => value,
-  yaml_dquote: plainFilter((value) => doubleQuoted(text(value))),
-  yaml_squote: plainFilter((value) => `'${text(value).replaceAll("'", "''").replaceAll(/\n+/g, '$&\n')}'`),
-  yaml_encode: plainFilter((value) => {
+  yaml_dquote: withoutArguments((value) => doubleQuoted(text(value))),
+  yaml_squote: withoutArguments(
+    (value) => `'${text(value).replaceAll("'", "''").replaceAll(/\n+/g, '$&\n')}'`,
+  ),
+  yaml_encode: withoutArguments((value) => {
     if (typeof value === 'string') return doubleQuoted(value)
     if (Array.isArray(value) || isMapping(value))
       throw new TemplateError('yaml_encode() only works with YAML scalar data')
@@ -123,11 +124,13 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
     )
     return searchWith(pattern, (search) => search.replace(strictText(value), strictText(val)).text)
   },
-  uuid: plainFilter((value) => uuid5(bytesOf(value))),
-  to_bool: plainFilter(toBoolean),
-  to_num: plainFilter(toNumber),
-  str_to_num: plainFilter(toNumber),
-  is_hex: plainFilter((value) => typeof value === 'string' && /^\s*[-+]?(?:0x)?[\da-f]+\s*$/i.test(value)),
+  uuid: withoutArguments((value) => uuid5(bytesOf(value))),
+  to_bool: withoutArguments(toBoolean),
+  to_num: withoutArguments(toNumber),
+  str_to_num: withoutArguments(toNumber),
+  is_hex: withoutArguments(
+    (value) => typeof value === 'string' && /^\s*[-+]?(?:0x)?[\da-f]+\s*$/i.test(value),
+  ),
   contains_whitespace: onText((shown) => /\s/.test(shown)),
   human_to_bytes(value, given) {
     const { default_unit, handle_metric } = bind({ default_unit: 'B', handle_metric: false }, given)
@@ -147,7 +150,7 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
   },
   strftime: formatDate,
   date_format: formatDate,
-  base64_encode: plainFilter((value) => Buffer.from(bytesOf(value)).toString('base64')),
+  base64_encode: withoutArguments((value) => Buffer.from(bytesOf(value)).toString('base64')),
   base64_decode: onText((shown) => Buffer.from(shown, 'base64').toString()),
   md5: hash('md5'),
   sha1: hash('sha1'),
@@ -165,7 +168,7 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
     const { shared_secret } = bind({ shared_secret: REQUIRED }, given)
     return createHmac('sha256', bytesOf(shared_secret)).update(bytesOf(value)).digest('hex')
   },
-  random_str: plainFilter((value) => {
+  random_str: withoutArguments((value) => {
     const size = checkLength(integer(value))
     if (size < 0) throw new TemplateError('random_str takes a length of at least 0')
     return randomBytes(size).toString('base64').slice(0, size)
@@ -174,10 +177,10 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
   rand_str: randomHash,
   check_whitelist_blacklist: isOnLists,
   path_join: (value, { args }) => posix.join(text(value), ...args.map(text)),
-  ipwrap: plainFilter((value) =>
+  ipwrap: withoutArguments((value) =>
     Array.isArray(value) ? value.map((each) => wrapped(each)) : wrapped(value),
   ),
-  skip: plainFilter(() => ''),
+  skip: withoutArguments(() => ''),
   method_call(value, { args, kwargs }) {
     const [name, ...rest] = args
     return methodOf(value, text(name))?.call({ args: rest, kwargs }) ?? null

@@ -5,7 +5,7 @@ import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
-import { bind, REQUIRED } from '../values/arguments.ts'
+import { bind, REQUIRED, withoutArguments } from '../values/arguments.ts'
 import { binary } from '../values/arithmetic.ts'
 import { Members } from '../values/members.ts'
 import {
@@ -22,7 +22,6 @@ import {
   text,
   typeOf,
 } from '../values/values.ts'
-import { plainFilter } from './plain-filter.ts'
 import { caseless, distinct, sortedBy, tuple } from './sorting.ts'
 
 const ofTwo =
@@ -42,7 +41,7 @@ const without = (values: readonly unknown[], others: readonly unknown[]): unknow
 }
 
 const extreme = (name: string, isBetter: (order: number) => boolean): Filter =>
-  plainFilter((value) => {
+  withoutArguments((value) => {
     const all = elements(value)
     if (all.length === 0) throw new TemplateError(`${name}() arg is an empty sequence`)
     return all.reduce((best, each) => (isBetter(compare(each, best)) ? each : best))
@@ -50,10 +49,10 @@ const extreme = (name: string, isBetter: (order: number) => boolean): Filter =>
 
 export const setFilters: Readonly<Record<string, Filter>> = {
   // `unique`, `min` and `max` of Salt replace those of Jinja.
-  unique: plainFilter((value) => distinct(elements(value))),
+  unique: withoutArguments((value) => distinct(elements(value))),
   min: extreme('min', (order) => order < 0),
   max: extreme('max', (order) => order > 0),
-  avg: plainFilter((value) => {
+  avg: withoutArguments((value) => {
     if (!Array.isArray(value)) return float(Number(value))
     if (value.length === 0) throw new TemplateError('division by zero')
     return float(Number(value.reduce((all, each) => binary('+', all, each), 0)) / value.length)
@@ -64,14 +63,14 @@ export const setFilters: Readonly<Record<string, Filter>> = {
   symmetric_difference: ofTwo((first, second) =>
     distinct([...without(first, second), ...without(second, first)]),
   ),
-  sequence: plainFilter((value) => (Array.isArray(value) || isMapping(value) ? value : [value])),
-  is_list: plainFilter((value) => Array.isArray(value) && !(value instanceof Tuple)),
+  sequence: withoutArguments((value) => (Array.isArray(value) || isMapping(value) ? value : [value])),
+  is_list: withoutArguments((value) => Array.isArray(value) && !(value instanceof Tuple)),
   is_iter: (value) => Array.isArray(value) || isMapping(value),
-  is_empty: plainFilter(isEmptyFile),
-  sorted_ignorecase: plainFilter((value) => sortedBy(elements(value), caseless, false)),
+  is_empty: withoutArguments(isEmptyFile),
+  sorted_ignorecase: withoutArguments((value) => sortedBy(elements(value), caseless, false)),
   substring_in_list: (value, given) =>
     elements(bind({ lst: REQUIRED }, given).lst).some((each) => text(each).includes(text(value))),
-  exactly_one_true: plainFilter((value) => elements(value).filter(isTrue).length === 1),
+  exactly_one_true: withoutArguments((value) => elements(value).filter(isTrue).length === 1),
   exactly_n_true: (value, given) =>
     elements(value).filter(isTrue).length === integer(bind({ amount: 1 }, given).amount),
   flatten(value, given) {

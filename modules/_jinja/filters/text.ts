@@ -4,7 +4,7 @@ import { pythonRepr } from '../../_values/python.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
-import { bind, REQUIRED } from '../values/arguments.ts'
+import { bind, REQUIRED, withoutArguments } from '../values/arguments.ts'
 import { formatPercent } from '../values/format-percent.ts'
 import { fixed } from '../values/format-spec.ts'
 import { repeated } from '../values/limits.ts'
@@ -24,10 +24,10 @@ import {
   typeOf,
   Undefined,
 } from '../values/values.ts'
-import { plainFilter } from './plain-filter.ts'
 import { sorted } from './sorting.ts'
 
-const onText = (change: (shown: string) => unknown): Filter => plainFilter((value) => change(text(value)))
+const onText = (change: (shown: string) => unknown): Filter =>
+  withoutArguments((value) => change(text(value)))
 
 const htmlEscapes: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -84,7 +84,7 @@ export const textFilters: Readonly<Record<string, Filter>> = {
       .join(' '),
   ),
   wordcount: onText((shown) => shown.match(/[\p{L}\p{N}_]+/gu)?.length ?? 0),
-  pprint: plainFilter((value) => pythonRepr(sorted(value))),
+  pprint: withoutArguments((value) => pythonRepr(sorted(value))),
   trim(value, given) {
     const { chars } = bind({ chars: null }, given)
     if (chars === null) return text(value).trim()
@@ -103,7 +103,7 @@ export const textFilters: Readonly<Record<string, Filter>> = {
   indent,
   truncate,
   wordwrap,
-  urlencode: plainFilter((value) => {
+  urlencode: withoutArguments((value) => {
     if (typeof value === 'string' || !isIterable(value)) return urlEncoded(text(value), '/')
     return pairs(value)
       .map((pair) => pair.map((each) => urlEncoded(text(each), ' ').replaceAll(' ', '+')).join('='))
@@ -151,7 +151,7 @@ export const numberFilters: Readonly<Record<string, Filter>> = {
     const number = typeof value === 'string' ? readFloat(value) : undefined
     return number === undefined ? fallback : float(number)
   },
-  abs: plainFilter((value) => {
+  abs: withoutArguments((value) => {
     if (!isNumber(value)) throw new TemplateError(`bad operand type for abs(): '${typeOf(value)}'`)
     if (typeof value === 'bigint') return value < 0n ? -value : value
     return isFloat(value) ? float(Math.abs(Number(value))) : Math.abs(Number(value))

@@ -1,6 +1,9 @@
 import { TemplateError } from '../errors.ts'
 import type { CallArguments } from './values.ts'
 
+/** A method of values of a type. */
+export type Method<T> = (value: T, given: CallArguments) => unknown
+
 /** Marks a parameter that must be given. */
 export const REQUIRED: unique symbol = Symbol('required')
 
@@ -24,3 +27,11 @@ export function bind<N extends string>(
   })
   return Object.fromEntries(bound) as Record<N, unknown>
 }
+
+/** Make a filter, test or method that takes no arguments. */
+export const withoutArguments =
+  <T, R>(run: (value: T) => R) =>
+  (value: T, given: CallArguments): R => {
+    bind({}, given)
+    return run(value)
+  }

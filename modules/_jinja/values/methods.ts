@@ -4,13 +4,15 @@ import { pythonRepr } from '../../_values/python.ts'
 import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
-import { bind, REQUIRED } from './arguments.ts'
+import { bind, type Method, REQUIRED, withoutArguments } from './arguments.ts'
 import { textMethods } from './text-methods.ts'
 import {
   type CallArguments,
   Callable,
   checkChangeable,
   compare,
+  type Dict,
+  deleteKey,
   elements,
   entries,
   getKey,
@@ -24,8 +26,6 @@ import {
   text,
   View,
 } from './values.ts'
-
-type Method<T> = (value: T, given: CallArguments) => unknown
 
 export function methodOf(value: unknown, name: string): Callable | undefined {
   const methods = methodsOf(value)
@@ -42,8 +42,6 @@ function methodsOf(value: unknown): Readonly<Record<string, Method<never>>> | un
   if (isMapping(value)) return mapMethods
   return isNumber(value) && isFloat(value) ? floatMethods : undefined
 }
-
-const none = (given: CallArguments) => bind({}, given)
 
 const tupleMethods: Readonly<Record<string, Method<unknown[]>>> = {
   count: (list, given) => list.filter((each) => isEqual(each, only(given))).length,
@@ -91,19 +89,17 @@ const listMethods: Readonly<Record<string, Method<unknown[]>>> = {
     if (isTrue(reverse)) list.reverse()
     return null
   },
-  reverse(list, given) {
+  reverse: withoutArguments((list) => {
     checkChangeable(list)
-    none(given)
     list.reverse()
     return null
-  },
-  copy: (list, given) => none(given) && [...list],
-  clear(list, given) {
+  }),
+  copy: withoutArguments((list) => [...list]),
+  clear: withoutArguments((list) => {
     checkChangeable(list)
-    none(given)
     list.length = 0
     return null
-  },
+  }),
 }
 
 const only = (given: CallArguments): unknown => bind({ value: REQUIRED }, given).value
@@ -116,14 +112,15 @@ function indexOf(list: readonly unknown[], given: CallArguments): number {
   return at
 }
 
-type Map_ = Map<unknown, unknown> | Record<string, unknown>
+/** Marks a parameter that has no value if it is not given. */
+const NO_DEFAULT = Symbol('no default')
 
-const mapMethods: Readonly<Record<string, Method<Map_>>> = {
-  keys: (map, given) => none(given) && new View('dict_keys', () => entries(map).map(([key]) => key)),
-  values: (map, given) =>
-    none(given) && new View('dict_values', () => entries(map).map(([, value]) => value)),
-  items: (map, given) =>
-    none(given) && new View('dict_items', () => entries(map).map(([key, value]) => Tuple.of(key, value))),
+const mapMethods: Readonly<Record<string, Method<Dict>>> = {
+  keys: withoutArguments((map) => new View('dict_keys', () => entries(map).map(([key]) => key))),
+  values: withoutArguments((map) => new View('dict_values', () => entries(map).map(([, value]) => value))),
+  items: withoutArguments(
+    (map) => new View('dict_items', () => entries(map).map(([key, value]) => Tuple.of(key, value))),
+  ),
   get(map, given) {
     const { key, default: fallback } = bind({ key: REQUIRED, default: null }, given)
     return hasKey(map, key) ? getKey(map, key) : fallback
@@ -139,29 +136,27 @@ const mapMethods: Readonly<Record<string, Method<Map_>>> = {
     return null
   },
   pop(map, given) {
-    const { key, default: fallback } = bind({ key: REQUIRED, default: REQUIRED_OR_ERROR }, given)
+    const { key, default: fallback } = bind({ key: REQUIRED, default: NO_DEFAULT }, given)
     if (!hasKey(map, key)) {
-      if (fallback === REQUIRED_OR_ERROR) throw new TemplateError(`KeyError: ${pythonRepr(key)}`)
+      if (fallback === NO_DEFAULT) throw new TemplateError(`KeyError: ${pythonRepr(key)}`)
       return fallback
     }
     const value = getKey(map, key)
-    remove(map, key)
+    deleteKey(map, key)
     return value
   },
-  popitem(map, given) {
-    none(given)
+  popitem: withoutArguments((map) => {
     const last = entries(map).at(-1)
     if (!last) throw new TemplateError('popitem(): dictionary is empty')
-    remove(map, last[0])
+    deleteKey(map, last[0])
     return Tuple.of(...last)
-  },
-  copy: (map, given) => none(given) && new Map(entries(map)),
+  }),
+  copy: withoutArguments((map) => new Map(entries(map))),
   fromkeys: (_map, given) => mapOfKeys(given),
-  clear(map, given) {
-    none(given)
-    for (const [key] of entries(map)) remove(map, key)
+  clear: withoutArguments((map) => {
+    for (const [key] of entries(map)) deleteKey(map, key)
     return null
-  },
+  }),
 }
 
 /** A map of keys that all have the same value. */
@@ -170,14 +165,6 @@ export function mapOfKeys(given: CallArguments): Map<unknown, unknown> {
   const map = new Map<unknown, unknown>()
   for (const key of elements(iterable)) setKey(map, key, value)
   return map
-}
-
-const REQUIRED_OR_ERROR = Symbol('no default')
-
-function remove(map: Map_, key: unknown): void {
-  checkChangeable(map)
-  if (map instanceof Map) map.delete(key)
-  else delete map[key as string]
 }
 
 /** The entries of a map, or of a list of pairs. @throws TemplateError */
@@ -199,9 +186,9 @@ const byteMethods: Readonly<Record<string, Method<Uint8Array>>> = {
       throw new TemplateError(`bytes cannot be decoded as ${encoding}`, { cause })
     }
   },
-  hex: (bytes, given) => none(given) && Buffer.from(bytes).toString('hex'),
+  hex: withoutArguments((bytes) => Buffer.from(bytes).toString('hex')),
 }
 
 const floatMethods: Readonly<Record<string, Method<number>>> = {
-  is_integer: (value, given) => none(given) && Number.isInteger(Number(value)),
+  is_integer: withoutArguments((value) => Number.isInteger(Number(value))),
 }

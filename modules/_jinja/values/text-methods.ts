@@ -2,7 +2,7 @@
 import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
-import { bind, REQUIRED } from './arguments.ts'
+import { bind, type Method, REQUIRED, withoutArguments } from './arguments.ts'
 import { formatBraces } from './format-braces.ts'
 import { checkLength, repeated } from './limits.ts'
 import {
@@ -16,15 +16,6 @@ import {
   strictText,
 } from './values.ts'
 
-type Method = (text: string, given: CallArguments) => unknown
-
-const plainMethod =
-  (change: (text: string) => unknown): Method =>
-  (text, given) => {
-    bind({}, given)
-    return change(text)
-  }
-
 export const capitalized = (text: string): string => {
   const [first = '', ...rest] = text
   return first.toUpperCase() + rest.join('').toLowerCase()
@@ -36,27 +27,27 @@ const titled = (text: string): string => text.replaceAll(/\p{L}+/gu, capitalized
 const swapped = (text: string): string =>
   [...text].map((each) => (each === each.toUpperCase() ? each.toLowerCase() : each.toUpperCase())).join('')
 
-const isAll = (pattern: RegExp) => plainMethod((text) => text !== '' && pattern.test(text))
+const isAll = (pattern: RegExp) => withoutArguments((text: string) => text !== '' && pattern.test(text))
 
-export const textMethods: Readonly<Record<string, Method>> = {
-  upper: plainMethod((text) => text.toUpperCase()),
-  lower: plainMethod((text) => text.toLowerCase()),
-  casefold: plainMethod((text) => text.toLowerCase().replaceAll('ß', 'ss')),
-  capitalize: plainMethod(capitalized),
-  title: plainMethod(titled),
-  swapcase: plainMethod(swapped),
+export const textMethods: Readonly<Record<string, Method<string>>> = {
+  upper: withoutArguments((text: string) => text.toUpperCase()),
+  lower: withoutArguments((text: string) => text.toLowerCase()),
+  casefold: withoutArguments((text: string) => text.toLowerCase().replaceAll('ß', 'ss')),
+  capitalize: withoutArguments(capitalized),
+  title: withoutArguments(titled),
+  swapcase: withoutArguments(swapped),
   isdigit: isAll(/^[\p{Nd}²³¹⁰⁴-⁹₀-₉]+$/u),
   isdecimal: isAll(/^\p{Nd}+$/u),
   isnumeric: isAll(/^\p{N}+$/u),
   isalpha: isAll(/^\p{L}+$/u),
   isalnum: isAll(/^[\p{L}\p{N}]+$/u),
-  isascii: plainMethod((text) => [...text].every((each) => each <= '\x7f')),
-  isprintable: plainMethod((text) => !/[\p{C}\p{Z}]/u.test(text.replaceAll(' ', ''))),
+  isascii: withoutArguments((text: string) => [...text].every((each) => each <= '\x7f')),
+  isprintable: withoutArguments((text: string) => !/[\p{C}\p{Z}]/u.test(text.replaceAll(' ', ''))),
   isspace: isAll(/^\s+$/u),
   isidentifier: isAll(/^[\p{L}_][\p{L}\p{N}_]*$/u),
-  isupper: plainMethod((text) => /\p{L}/u.test(text) && text === text.toUpperCase()),
-  islower: plainMethod((text) => /\p{L}/u.test(text) && text === text.toLowerCase()),
-  istitle: plainMethod((text) => /\p{L}/u.test(text) && text === titled(text)),
+  isupper: withoutArguments((text: string) => /\p{L}/u.test(text) && text === text.toUpperCase()),
+  islower: withoutArguments((text: string) => /\p{L}/u.test(text) && text === text.toLowerCase()),
+  istitle: withoutArguments((text: string) => /\p{L}/u.test(text) && text === titled(text)),
   splitlines: (text, given) => linesOf(text, isTrue(bind({ keepends: false }, given).keepends)),
   strip: (text, given) => strip(text, given, true, true),
   lstrip: (text, given) => strip(text, given, true, false),

@@ -225,6 +225,11 @@ export const hasKey = (mapping: Mapping, key: unknown): boolean =>
     ? mapping.has(keyIn(mapping, key))
     : typeof key === 'string' && Object.hasOwn(mapping, key)
 
+/** A map that a template may change, unless it is frozen. */
+export type Dict = Map<unknown, unknown> | Record<string, unknown>
+
+export const isDict = (value: unknown): value is Dict => isMapping(value)
+
 /** @throws TemplateError if it is a list or map that a template may not change, such as the grains */
 export function checkChangeable(value: readonly unknown[] | Mapping): void {
   if (!Object.isFrozen(value)) return
@@ -235,16 +240,22 @@ export function checkChangeable(value: readonly unknown[] | Mapping): void {
   )
 }
 
-export function setKey(mapping: Mapping, key: unknown, value: unknown): void {
-  checkChangeable(mapping)
+export function setKey(dict: Dict, key: unknown, value: unknown): void {
+  checkChangeable(dict)
   checkKey(key)
-  if (mapping instanceof Map)
-    mapping.set(hasKey(mapping, key) || typeof key !== 'boolean' ? keyIn(mapping, key) : key, value)
-  else if (typeof key === 'string') Object.defineProperty(mapping, key, { value, ...ordinary })
+  if (dict instanceof Map)
+    dict.set(hasKey(dict, key) || typeof key !== 'boolean' ? keyIn(dict, key) : key, value)
+  else if (typeof key === 'string') Object.defineProperty(dict, key, { value, ...ordinary })
   else throw new TemplateError(`this map takes texts as keys only, not '${typeOf(key)}'`)
 }
 
 const ordinary = { writable: true, enumerable: true, configurable: true }
+
+export function deleteKey(dict: Dict, key: unknown): void {
+  checkChangeable(dict)
+  if (dict instanceof Map) dict.delete(keyIn(dict, key))
+  else delete dict[key as string]
+}
 
 function checkKey(key: unknown): void {
   if (key instanceof Undefined) key.use()

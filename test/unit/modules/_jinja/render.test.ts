@@ -168,3 +168,7 @@ test('A list that contains itself is refused in a sentence', async () => {
     /^Jinja error: Maximum call stack size exceeded; line 2\n/,
   )
 })
+
+test('A key that is equal to another one removes that', async () => {
+  expect(await render("{% set d = {1: 'a', 2: 'b'} %}{{ d.pop(1.0) }} {{ d }}")).toBe("a {2: 'b'}")
+})
