@@ -107,7 +107,7 @@ export const listFilters: Readonly<Record<string, Filter>> = {
     chosen(value, given, environment, { byAttribute: true, keeps: false }),
 }
 
-function orDefault(...[value, given]: Parameters<Filter>): unknown {
+function orDefault(value: unknown, given: CallArguments): unknown {
   const { default_value, boolean } = bind({ default_value: '', boolean: false }, given)
   if (value instanceof Undefined) return default_value
   return isTrue(boolean) && !isTrue(value) ? default_value : value
@@ -129,7 +129,7 @@ function batches(value: unknown, given: CallArguments): unknown[] {
   return rows
 }
 
-function slices(...[value, given]: Parameters<Filter>): unknown[] {
+function slices(value: unknown, given: CallArguments): unknown[] {
   const { slices: count, fill_with } = bind({ slices: REQUIRED, fill_with: null }, given)
   const columns = integer(count)
   if (checkLength(columns) < 1) throw new TemplateError('slice takes a number of at least 1')
@@ -145,7 +145,7 @@ function slices(...[value, given]: Parameters<Filter>): unknown[] {
   })
 }
 
-function groupby(...[value, given]: Parameters<Filter>): unknown[] {
+function groupby(value: unknown, given: CallArguments): unknown[] {
   const {
     attribute: path,
     default: fallback,
@@ -167,7 +167,7 @@ function groupby(...[value, given]: Parameters<Filter>): unknown[] {
 }
 
 /** `map('filter', …)` or `map(attribute='name')`. */
-async function mapped(...[value, given, environment]: Parameters<Filter>): Promise<unknown[]> {
+async function mapped(value: unknown, given: CallArguments, environment: Environment): Promise<unknown[]> {
   const { args, kwargs } = given
   const all = elements(value)
   if (args.length === 0) {

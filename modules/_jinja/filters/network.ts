@@ -103,7 +103,7 @@ function networkSize(network: Interface): bigint | number {
 }
 
 /** Keep the addresses that are in one of the networks: those of a list, or of the lists of a map. */
-function filterByNetworks(...[values, given]: Parameters<Filter>): unknown {
+function filterByNetworks(values: unknown, given: CallArguments): unknown {
   const { networks } = bind({ networks: REQUIRED }, given)
   if (networks === null) return values
   const all = elements(networks).map((network) => asTemplateError(() => parseNetwork(text(network))))

@@ -47,7 +47,7 @@ const hash = (name: string): Filter =>
   withoutArguments((value) => createHash(name).update(bytesOf(value)).digest('hex'))
 
 const serialized =
-  (name: string, options: (given: Parameters<Filter>[1]) => Record<string, unknown>): Filter =>
+  (name: string, options: (given: CallArguments) => Record<string, unknown>): Filter =>
   (value, given) =>
     String(serializerOf(name).serialize(plain(value), options(given)))
       .trim()
@@ -229,7 +229,7 @@ function toNumber(value: unknown): unknown {
 }
 
 /** Whether a text matches a pattern of the white list, if there is one, and none of the black list. */
-function isOnLists(...[value, given]: Parameters<Filter>): boolean {
+function isOnLists(value: unknown, given: CallArguments): boolean {
   const { whitelist, blacklist } = bind({ whitelist: null, blacklist: null }, given)
   const patterns = (list: unknown) =>
     typeof list === 'string' ? [list] : list === null ? [] : elements(list)
@@ -239,7 +239,7 @@ function isOnLists(...[value, given]: Parameters<Filter>): boolean {
 }
 
 /** The hash of a random number up to the value. */
-function randomHash(...[value, given]: Parameters<Filter>): string {
+function randomHash(value: unknown, given: CallArguments): string {
   const { hash_type } = bind({ hash_type: null }, given)
   integer(value)
   const type = text(hash_type ?? 'md5')
@@ -272,7 +272,7 @@ function snakeCase(shown: string): string {
 }
 
 /** Dates are seconds, or text as JavaScript reads it. */
-function formatDate(...[value, given]: Parameters<Filter>): string {
+function formatDate(value: unknown, given: CallArguments): string {
   const { format } = bind({ format: '%Y-%m-%d' }, given)
   const isSeconds = isNumber(value) || /^\d+(?:\.\d+)?$/.test(text(value))
   const date = isSeconds

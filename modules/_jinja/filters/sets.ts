@@ -9,6 +9,7 @@ import { bind, REQUIRED, withoutArguments } from '../values/arguments.ts'
 import { binary } from '../values/arithmetic.ts'
 import { Members } from '../values/members.ts'
 import {
+  type CallArguments,
   compare,
   elements,
   entries,
@@ -180,7 +181,7 @@ function bounded(results: Iterable<unknown[]>): unknown[][] {
   return all
 }
 
-function sizeOf(given: Parameters<Filter>[1], fallback: unknown = REQUIRED): number {
+function sizeOf(given: CallArguments, fallback: unknown = REQUIRED): number {
   const size = integer(bind({ r: fallback }, given).r)
   if (size < 0) throw new TemplateError('r must be non-negative')
   return size

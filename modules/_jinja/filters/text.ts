@@ -12,6 +12,7 @@ import { pairs } from '../values/methods.ts'
 import { readFloat, readInteger } from '../values/read-number.ts'
 import { capitalized, centred, linesOf, replaced } from '../values/text-methods.ts'
 import {
+  type CallArguments,
   float,
   integer,
   isFloat,
@@ -190,7 +191,7 @@ function toEven(value: number): number {
   return below % 2 === 0 ? below : below + 1
 }
 
-function indent(...[value, given]: Parameters<Filter>): string {
+function indent(value: unknown, given: CallArguments): string {
   const { width, first, blank } = bind({ width: 4, first: false, blank: false }, given)
   const space = typeof width === 'string' ? width : repeated(' ', integer(width))
   const [start = '', ...rest] = linesOf(`${strictText(value)}\n`)
@@ -198,7 +199,7 @@ function indent(...[value, given]: Parameters<Filter>): string {
   return [isTrue(first) ? space + start : start, ...indented].join('\n')
 }
 
-function truncate(...[value, given]: Parameters<Filter>): string {
+function truncate(value: unknown, given: CallArguments): string {
   const { length, killwords, end, leeway } = bind(
     { length: 255, killwords: false, end: '...', leeway: null },
     given,
@@ -213,7 +214,7 @@ function truncate(...[value, given]: Parameters<Filter>): string {
   return (space < 0 ? cut : cut.slice(0, space)) + ending
 }
 
-function wordwrap(...[value, given]: Parameters<Filter>): string {
+function wordwrap(value: unknown, given: CallArguments): string {
   const { width, break_long_words, wrapstring, break_on_hyphens } = bind(
     { width: 79, break_long_words: true, wrapstring: '\n', break_on_hyphens: true },
     given,
@@ -247,7 +248,7 @@ function wrapLine(words: readonly (string | undefined)[], width: number, breaksW
   return current.trim() === '' && lines.length > 0 ? lines : [...lines, current.trimEnd()]
 }
 
-function filesizeformat(...[value, given]: Parameters<Filter>): string {
+function filesizeformat(value: unknown, given: CallArguments): string {
   const { binary } = bind({ binary: false }, given)
   const bytes = Number(isNumber(value) ? value : text(value))
   if (Number.isNaN(bytes)) throw new TemplateError(`could not convert string to float: ${pythonRepr(value)}`)
