@@ -22,6 +22,6 @@ export interface Environment {
   /** Return the text of another template. Undefined if there is none. `from` is the name of the one that asks. */
   load(name: string, from: string | undefined): Promise<string | undefined>
   /** Parse what `load_yaml` and `import_json` give. */
-  parse(text: string, format: Format): unknown
+  parseData(text: string, format: Format): unknown
   readonly signal: AbortSignal
 }

@@ -3,7 +3,7 @@ import { Tuple } from '../_values/tuple.ts'
 import type { Environment } from './environment.ts'
 import { TemplateError, TemplateSyntaxError } from './errors.ts'
 import type { Scope } from './scope.ts'
-import type { Arguments, ComparisonOperator, Expression } from './syntax/nodes.ts'
+import type { Arguments, ComparisonOperator, Expression, ExpressionOf } from './syntax/nodes.ts'
 import { binary, signed } from './values/arithmetic.ts'
 import { attribute, item, slice } from './values/lookup.ts'
 import { pairs } from './values/methods.ts'
@@ -21,8 +21,6 @@ import {
   typeOf,
   Undefined,
 } from './values/values.ts'
-
-type Of<T extends Expression['type']> = Extract<Expression, { readonly type: T }>
 
 /** Evaluates expressions in a scope. `input` is what the filters of a block get. */
 export class Evaluator {
@@ -117,21 +115,21 @@ export class Evaluator {
     return isAllowed ? new Undefined(value.message, true) : value
   }
 
-  async #dict({ pairs: nodes }: Of<'dict'>, scope: Scope): Promise<unknown> {
+  async #dict({ pairs: nodes }: ExpressionOf<'dict'>, scope: Scope): Promise<unknown> {
     const map = new Map<unknown, unknown>()
     for (const [key, value] of nodes)
       setKey(map, await this.evaluate(key, scope), await this.evaluate(value, scope))
     return map
   }
 
-  async #slice({ of, bounds }: Of<'slice'>, scope: Scope): Promise<unknown> {
+  async #slice({ of, bounds }: ExpressionOf<'slice'>, scope: Scope): Promise<unknown> {
     const value = await this.evaluate(of, scope)
     const values: unknown[] = []
     for (const bound of bounds) values.push(bound && (await this.evaluate(bound, scope)))
     return slice(value, values)
   }
 
-  async #filter({ of, name, given }: Of<'filter'>, scope: Scope, input: unknown): Promise<unknown> {
+  async #filter({ of, name, given }: ExpressionOf<'filter'>, scope: Scope, input: unknown): Promise<unknown> {
     const filter = this.#environment.filters.get(name)
     if (!filter) throw new TemplateSyntaxError(`No filter named '${name}'.`)
     const value = of ? await this.evaluate(of, scope, input) : input
@@ -139,7 +137,7 @@ export class Evaluator {
     return filter(value, { ...args, name }, this.#environment)
   }
 
-  async #test({ of, name, given }: Of<'test'>, scope: Scope): Promise<boolean> {
+  async #test({ of, name, given }: ExpressionOf<'test'>, scope: Scope): Promise<boolean> {
     const test = this.#environment.tests.get(name)
     if (!test) throw new TemplateSyntaxError(`No test named '${name}'.`)
     const value = await this.evaluate(of, scope)
@@ -147,13 +145,13 @@ export class Evaluator {
     return test(value, { ...args, name }, this.#environment)
   }
 
-  async #unary({ operator, of }: Of<'unary'>, scope: Scope): Promise<unknown> {
+  async #unary({ operator, of }: ExpressionOf<'unary'>, scope: Scope): Promise<unknown> {
     const value = await this.evaluate(of, scope)
     return operator === 'not' ? !isTrue(value) : signed(operator, value)
   }
 
   /** `a < b < c` compares each with the next one. */
-  async #compare({ first, others }: Of<'compare'>, scope: Scope): Promise<boolean> {
+  async #compare({ first, others }: ExpressionOf<'compare'>, scope: Scope): Promise<boolean> {
     let left = await this.evaluate(first, scope)
     for (const { operator, with: other } of others) {
       const right = await this.evaluate(other, scope)
@@ -163,7 +161,7 @@ export class Evaluator {
     return true
   }
 
-  async #choice({ test, then, else: otherwise }: Of<'choice'>, scope: Scope): Promise<unknown> {
+  async #choice({ test, then, else: otherwise }: ExpressionOf<'choice'>, scope: Scope): Promise<unknown> {
     if (await this.isTrue(test, scope)) return this.evaluate(then, scope)
     if (otherwise) return this.evaluate(otherwise, scope)
     return new Undefined('the inline if-expression evaluated to false and no else section was defined.', true)

@@ -1,16 +1,15 @@
 /** Renders templates: runs their statements, and collects the text. */
 import { setImmediate } from 'node:timers/promises'
+import { parsedData } from './data.ts'
 import type { Environment } from './environment.ts'
 import { TemplateError, UndefinedError } from './errors.ts'
 import { Evaluator } from './evaluate.ts'
 import { Loop } from './loop.ts'
 import { macroOf } from './macro.ts'
 import { Scope } from './scope.ts'
-import type { Format, Statement, Target, Template } from './syntax/nodes.ts'
+import type { Statement, StatementOf, Target, Template } from './syntax/nodes.ts'
 import { parse } from './syntax/parse.ts'
 import { Callable, elements, HostObject, text, typeOf, Undefined } from './values/values.ts'
-
-type Of<T extends Statement['type']> = Extract<Statement, { readonly type: T }>
 
 /** How deep macros, includes and recursive loops may be inside each other. */
 const MAX_DEPTH = 100
@@ -169,7 +168,7 @@ class Renderer {
         return this.#from(node, scope, output)
       case 'load': {
         const shown = await this.#textOf(node.body, scope.inner(), output)
-        scope.set(node.name, await this.#parse(shown, node.format))
+        scope.set(node.name, await parsedData(shown, node.format, this.#environment))
         return undefined
       }
       case 'import data': {
@@ -178,20 +177,20 @@ class Renderer {
           output.template.name,
         )
         const shown = await this.template(template, new Scope(this.#environment.globals))
-        scope.set(node.name, await this.#parse(shown, node.format))
+        scope.set(node.name, await parsedData(shown, node.format, this.#environment))
         return undefined
       }
     }
   }
 
-  async #if({ branches, otherwise }: Of<'if'>, scope: Scope, output: Output): Promise<Interrupt> {
+  async #if({ branches, otherwise }: StatementOf<'if'>, scope: Scope, output: Output): Promise<Interrupt> {
     for (const { test, body } of branches)
       if (await this.#evaluator.isTrue(test, scope)) return this.#run(body, scope, output)
     return this.#run(otherwise, scope, output)
   }
 
   async #for(
-    node: Of<'for'>,
+    node: StatementOf<'for'>,
     over: unknown,
     { scope, output, depth }: { scope: Scope; output: Output; depth: number },
   ): Promise<void> {
@@ -222,7 +221,7 @@ class Renderer {
   }
 
   /** The elements for which the condition of a loop holds. */
-  async #chosen({ target, condition }: Of<'for'>, all: readonly unknown[], scope: Scope) {
+  async #chosen({ target, condition }: StatementOf<'for'>, all: readonly unknown[], scope: Scope) {
     if (!condition) return [...all]
     const chosen: unknown[] = []
     for (const element of all) {
@@ -254,7 +253,7 @@ class Renderer {
     }
   }
 
-  async #with({ values, body }: Of<'with'>, scope: Scope, output: Output): Promise<Interrupt> {
+  async #with({ values, body }: StatementOf<'with'>, scope: Scope, output: Output): Promise<Interrupt> {
     const inner = scope.inner()
     for (const [target, value] of values)
       this.#assign(target, await this.#evaluator.evaluate(value, scope), inner)
@@ -262,7 +261,7 @@ class Renderer {
   }
 
   #macro(
-    node: Pick<Of<'macro'>, 'name' | 'parameters' | 'takes' | 'body'>,
+    node: Pick<StatementOf<'macro'>, 'name' | 'parameters' | 'takes' | 'body'>,
     scope: Scope,
     output: Output,
   ): Callable {
@@ -271,7 +270,7 @@ class Renderer {
     )
   }
 
-  async #callBlock(node: Of<'call block'>, scope: Scope, output: Output): Promise<unknown> {
+  async #callBlock(node: StatementOf<'call block'>, scope: Scope, output: Output): Promise<unknown> {
     const caller = this.#macro({ ...node, name: 'caller' }, scope, output)
     const called = await this.#evaluator.evaluate(node.call.of, scope)
     const { args, kwargs } = await this.#evaluator.given(node.call.given, scope)
@@ -297,7 +296,7 @@ class Renderer {
     )
   }
 
-  async #include(node: Of<'include'>, scope: Scope, output: Output): Promise<string> {
+  async #include(node: StatementOf<'include'>, scope: Scope, output: Output): Promise<string> {
     const wanted = await this.#evaluator.evaluate(node.template, scope)
     const names = Array.isArray(wanted) ? wanted : [wanted]
     for (const name of names) {
@@ -319,7 +318,7 @@ class Renderer {
 
   /** An imported template: its text, its macros, and the names that it sets. */
   async #exports(
-    node: Of<'import'> | Of<'from'>,
+    node: StatementOf<'import'> | StatementOf<'from'>,
     scope: Scope,
     output: Output,
   ): Promise<{ own: Map<string, unknown>; shown: string; name: string }> {
@@ -330,7 +329,7 @@ class Renderer {
     return { own: inner.own, shown, name: text(wanted) }
   }
 
-  async #module(node: Of<'import'>, scope: Scope, output: Output): Promise<unknown> {
+  async #module(node: StatementOf<'import'>, scope: Scope, output: Output): Promise<unknown> {
     const { own, shown } = await this.#exports(node, scope, output)
     return new HostObject({
       typeName: 'TemplateModule',
@@ -339,7 +338,7 @@ class Renderer {
     })
   }
 
-  async #from(node: Of<'from'>, scope: Scope, output: Output): Promise<undefined> {
+  async #from(node: StatementOf<'from'>, scope: Scope, output: Output): Promise<undefined> {
     const { own, name } = await this.#exports(node, scope, output)
     for (const [wanted, as] of node.names) {
       const missing = new Undefined(`the template '${name}' does not export the requested name '${wanted}'`)
@@ -365,14 +364,6 @@ class Renderer {
     const template = parse(source, this.#environment.whiteSpace, name)
     this.#loaded.set(key, template)
     return template
-  }
-
-  async #parse(shown: string, format: Format): Promise<unknown> {
-    try {
-      return await this.#environment.parse(shown, format)
-    } catch (cause) {
-      throw new TemplateError(`the text is no valid ${format}: ${(cause as Error).message}`, { cause })
-    }
   }
 }
 

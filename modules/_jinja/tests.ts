@@ -6,6 +6,7 @@ import type { Test } from './environment.ts'
 import { bind, REQUIRED, withoutArguments } from './values/arguments.ts'
 import { binary } from './values/arithmetic.ts'
 import { searchWith } from './values/regex.ts'
+import { isLower, isUpper } from './values/text-methods.ts'
 import {
   type CallArguments,
   Callable,
@@ -59,8 +60,8 @@ export const tests: Readonly<Record<string, Test>> = {
     (value) => value instanceof Callable || (value instanceof HostObject && value.parts.invoke !== undefined),
   ),
   escaped: is(() => false),
-  lower: is((value) => /\p{L}/u.test(text(value)) && text(value) === text(value).toLowerCase()),
-  upper: is((value) => /\p{L}/u.test(text(value)) && text(value) === text(value).toUpperCase()),
+  lower: is((value) => isLower(text(value))),
+  upper: is((value) => isUpper(text(value))),
   odd: is((value) => Number(binary('%', real(value), 2)) === 1),
   even: is((value) => Number(binary('%', real(value), 2)) === 0),
   divisibleby: with_((value, other) => {

@@ -56,7 +56,7 @@ function environmentOf(names: ReadonlyMap<string, unknown>, saltenv: string, con
     },
     allowsUndefined: opts.allow_undefined === true,
     load: (name, from) => fromServer(name, from, saltenv, context),
-    parse: (text, format) =>
+    parseData: (text, format) =>
       format === 'yaml' ? fromYaml(text) : format === 'json' ? fromRecordJson(text) : text,
     signal,
   }

@@ -7,7 +7,8 @@ import { doubleQuoted } from '../../_slsutil/yaml.ts'
 import { pythonRepr } from '../../_values/python.ts'
 import { isMapping, traverse } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
-import type { Environment, Filter } from '../environment.ts'
+import { parsedData } from '../data.ts'
+import type { Filter } from '../environment.ts'
 import { asTemplateError, TemplateError } from '../errors.ts'
 import type { Format } from '../syntax/nodes.ts'
 import { bind, REQUIRED, withoutArguments } from '../values/arguments.ts'
@@ -46,35 +47,27 @@ function bytesOf(value: unknown): Uint8Array {
 const hash = (name: string): Filter =>
   withoutArguments((value) => createHash(name).update(bytesOf(value)).digest('hex'))
 
-const serialized =
-  (name: string, options: (given: CallArguments) => Record<string, unknown>): Filter =>
-  (value, given) =>
-    String(serializerOf(name).serialize(plain(value), options(given)))
-      .trim()
-      .replace(/\n\.\.\.$/, '')
+function serialized(value: unknown, name: string, options: Readonly<Record<string, unknown>>): string {
+  const shown = String(serializerOf(name).serialize(plain(value), options))
+  return shown.trim().replace(/\n\.\.\.$/, '')
+}
 
 const loaded =
   (format: Format): Filter =>
-  async (value, given, environment: Environment) => {
+  (value, given, environment) => {
     bind({}, given)
-    try {
-      return await environment.parse(strictText(value), format)
-    } catch (cause) {
-      throw new TemplateError(`the text is no valid ${format}: ${(cause as Error).message}`, { cause })
-    }
+    return parsedData(strictText(value), format, environment)
   }
 
-const yaml = serialized('yaml', (given) => {
-  const { flow_style } = bind({ flow_style: true }, given)
-  return { default_flow_style: isTrue(flow_style), allow_unicode: true }
-})
-
 export const saltFilters: Readonly<Record<string, Filter>> = {
-  yaml,
-  json: serialized('json', (given) => {
+  yaml(value, given) {
+    const { flow_style } = bind({ flow_style: true }, given)
+    return serialized(value, 'yaml', { default_flow_style: isTrue(flow_style), allow_unicode: true })
+  },
+  json(value, given) {
     const { sort_keys, indent } = bind({ sort_keys: true, indent: null }, given)
-    return { sort_keys: isTrue(sort_keys), indent, ensure_ascii: false }
-  }),
+    return serialized(value, 'json', { sort_keys: isTrue(sort_keys), indent, ensure_ascii: false })
+  },
   tojson(value, given) {
     const { indent, sort_keys } = bind({ indent: null, sort_keys: false }, given)
     const options = { indent, sort_keys: isTrue(sort_keys), ensure_ascii: true }
@@ -109,9 +102,7 @@ export const saltFilters: Readonly<Record<string, Filter>> = {
     if (typeof value === 'string') return doubleQuoted(value)
     if (Array.isArray(value) || isMapping(value))
       throw new TemplateError('yaml_encode() only works with YAML scalar data')
-    return String(serializerOf('yaml').serialize(value, {}))
-      .trim()
-      .replace(/\n\.\.\.$/, '')
+    return serialized(value, 'yaml', {})
   }),
   quote: onText(quoted),
   regex_escape: onText((shown) => shown.replaceAll(/[\s\\^$.*+?()[\]{}|\-&~#]/g, '\\$&')),

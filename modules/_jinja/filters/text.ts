@@ -10,7 +10,7 @@ import { fixed } from '../values/format-spec.ts'
 import { repeated } from '../values/limits.ts'
 import { pairs } from '../values/methods.ts'
 import { readFloat, readInteger } from '../values/read-number.ts'
-import { capitalized, centred, linesOf, replaced } from '../values/text-methods.ts'
+import { capitalized, centred, linesOf, replaced, stripped } from '../values/text-methods.ts'
 import {
   type CallArguments,
   float,
@@ -88,11 +88,7 @@ export const textFilters: Readonly<Record<string, Filter>> = {
   pprint: withoutArguments((value) => pythonRepr(sorted(value))),
   trim(value, given) {
     const { chars } = bind({ chars: null }, given)
-    if (chars === null) return text(value).trim()
-    const all = [...text(value)]
-    const isKept = (each: string) => !strictText(chars).includes(each)
-    const from = all.findIndex(isKept)
-    return from < 0 ? '' : all.slice(from, all.findLastIndex(isKept) + 1).join('')
+    return stripped(text(value), chars, { atStart: true, atEnd: true })
   },
   center: (value, given) => centred(text(value), integer(bind({ width: 80 }, given).width)),
   replace(value, given) {

@@ -5,7 +5,8 @@ import type { Arguments, BinaryOperator, Comparison, ComparisonOperator, Express
 import { labelOf, type TokenStream } from './token-stream.ts'
 
 const comparisons: readonly ComparisonOperator[] = ['==', '!=', '<', '<=', '>', '>=']
-const constants: Readonly<Record<string, unknown>> = {
+/** The names of values, which nothing can be assigned to. */
+export const literals: Readonly<Record<string, unknown>> = {
   true: true,
   True: true,
   false: false,
@@ -128,7 +129,7 @@ function readPrimary(tokens: TokenStream): Expression {
   const token = tokens.current
   if (token.kind === 'name') {
     tokens.next()
-    if (Object.hasOwn(constants, token.value)) return { type: 'constant', value: constants[token.value] }
+    if (Object.hasOwn(literals, token.value)) return { type: 'constant', value: literals[token.value] }
     return { type: 'name', name: token.value }
   }
   if (token.kind === 'string') return { type: 'constant', value: strings(tokens) }

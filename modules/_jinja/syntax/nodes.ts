@@ -28,6 +28,9 @@ export type Expression =
       readonly else?: Expression
     }
 
+export type ExpressionOf<T extends Expression['type']> = Extract<Expression, { readonly type: T }>
+export type StatementOf<T extends Statement['type']> = Extract<Statement, { readonly type: T }>
+
 export type BinaryOperator = '+' | '-' | '*' | '/' | '//' | '%' | '**' | '~'
 export type ComparisonOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in'
 
@@ -103,7 +106,7 @@ export type Statement = { readonly line: number } & (
     }
   | {
       readonly type: 'call block'
-      readonly call: Extract<Expression, { readonly type: 'call' }>
+      readonly call: ExpressionOf<'call'>
       readonly parameters: readonly Parameter[]
       readonly takes: Taken
       readonly body: readonly Statement[]

@@ -1,6 +1,6 @@
 /** Reads templates. Statements are those of Jinja with its extensions `do` and loop controls, and those that Salt adds. */
 import { TemplateSyntaxError } from '../errors.ts'
-import { readBlockFilters, readExpression, readTuple } from './expressions.ts'
+import { literals, readBlockFilters, readExpression, readTuple } from './expressions.ts'
 import type { Expression, Format, Parameter, Statement, Target, Template } from './nodes.ts'
 import { takenBy } from './taken.ts'
 import { labelOf, TOO_DEEP, TokenStream } from './token-stream.ts'
@@ -227,8 +227,7 @@ class Parser {
       return target
     }
     const name = tokens.name()
-    if (['true', 'false', 'none', 'True', 'False', 'None'].includes(name))
-      throw tokens.wrong(`can't assign to '${name}'`)
+    if (Object.hasOwn(literals, name)) throw tokens.wrong(`can't assign to '${name}'`)
     return tokens.skip('operator', '.')
       ? { type: 'member', of: name, name: tokens.name() }
       : { type: 'target', name }

@@ -21,6 +21,9 @@ export const capitalized = (text: string): string => {
   return first.toUpperCase() + rest.join('').toLowerCase()
 }
 
+export const isUpper = (text: string): boolean => /\p{L}/u.test(text) && text === text.toUpperCase()
+export const isLower = (text: string): boolean => /\p{L}/u.test(text) && text === text.toLowerCase()
+
 /** Begin each run of letters with a capital letter. */
 const titled = (text: string): string => text.replaceAll(/\p{L}+/gu, capitalized)
 
@@ -45,13 +48,13 @@ export const textMethods: Readonly<Record<string, Method<string>>> = {
   isprintable: withoutArguments((text: string) => !/[\p{C}\p{Z}]/u.test(text.replaceAll(' ', ''))),
   isspace: isAll(/^\s+$/u),
   isidentifier: isAll(/^[\p{L}_][\p{L}\p{N}_]*$/u),
-  isupper: withoutArguments((text: string) => /\p{L}/u.test(text) && text === text.toUpperCase()),
-  islower: withoutArguments((text: string) => /\p{L}/u.test(text) && text === text.toLowerCase()),
+  isupper: withoutArguments(isUpper),
+  islower: withoutArguments(isLower),
   istitle: withoutArguments((text: string) => /\p{L}/u.test(text) && text === titled(text)),
   splitlines: (text, given) => linesOf(text, isTrue(bind({ keepends: false }, given).keepends)),
-  strip: (text, given) => strip(text, given, true, true),
-  lstrip: (text, given) => strip(text, given, true, false),
-  rstrip: (text, given) => strip(text, given, false, true),
+  strip: (text, given) => stripped(text, bind({ chars: null }, given).chars, { atStart: true, atEnd: true }),
+  lstrip: (text, given) => stripped(text, bind({ chars: null }, given).chars, { atStart: true }),
+  rstrip: (text, given) => stripped(text, bind({ chars: null }, given).chars, { atEnd: true }),
   split: (text, given) => split(text, given, false),
   rsplit: (text, given) => split(text, given, true),
   partition: (text, given) => partition(text, string(given), false),
@@ -201,8 +204,12 @@ export function linesOf(text: string, keepsEnds = false): string[] {
   return at < text.length ? [...lines, text.slice(at)] : lines
 }
 
-function strip(text: string, given: CallArguments, atStart: boolean, atEnd: boolean): string {
-  const { chars } = bind({ chars: null }, given)
+/** Remove white space, or these characters, from the ends. */
+export function stripped(
+  text: string,
+  chars: unknown,
+  { atStart = false, atEnd = false }: { readonly atStart?: boolean; readonly atEnd?: boolean },
+): string {
   const isRemoved =
     chars === null ? (each: string) => /\s/.test(each) : (each: string) => strictText(chars).includes(each)
   const all = [...text]
