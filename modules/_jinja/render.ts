@@ -1,5 +1,7 @@
 /** Renders templates: runs their statements, and collects the text. */
+
 import { setImmediate } from 'node:timers/promises'
+import { assign } from './assign.ts'
 import { parsedData } from './data.ts'
 import type { Environment } from './environment.ts'
 import { TemplateError, UndefinedError } from './errors.ts'
@@ -7,9 +9,10 @@ import { Evaluator } from './evaluate.ts'
 import { Loop } from './loop.ts'
 import { macroOf } from './macro.ts'
 import { Scope } from './scope.ts'
-import type { Statement, StatementOf, Target, Template } from './syntax/nodes.ts'
+import type { Statement, StatementOf, Template } from './syntax/nodes.ts'
 import { parse } from './syntax/parse.ts'
-import { Callable, elements, HostObject, text, typeOf, Undefined } from './values/values.ts'
+import { notFound, TemplateLoader } from './template-loader.ts'
+import { Callable, elements, HostObject, text, Undefined } from './values/values.ts'
 
 /** How deep macros, includes and recursive loops may be inside each other. */
 const MAX_DEPTH = 100
@@ -24,7 +27,7 @@ export async function render(source: string, environment: Environment): Promise<
 }
 
 /** What one template writes. `parent` is the one it extends. */
-interface Output {
+interface TemplateRun {
   readonly template: Template
   /** Blocks by name, the outermost override first, with the templates that they are in. */
   readonly blocks: Map<string, { readonly template: Template; readonly body: readonly Statement[] }[]>
@@ -38,35 +41,38 @@ type Interrupt = 'break' | 'continue' | undefined
 class Renderer {
   readonly #environment: Environment
   readonly #evaluator: Evaluator
-  readonly #loaded = new Map<string, Template>()
+  readonly #loader: TemplateLoader
   #depth = 0
   #turnBegan = performance.now()
 
   constructor(environment: Environment) {
     this.#environment = environment
     this.#evaluator = new Evaluator(environment)
+    this.#loader = new TemplateLoader(environment)
   }
 
-  async template(template: Template, scope: Scope, blocks: Output['blocks'] = new Map()): Promise<string> {
+  async template(
+    template: Template,
+    scope: Scope,
+    blocks: TemplateRun['blocks'] = new Map(),
+  ): Promise<string> {
     for (const [name, body] of template.blocks)
       blocks.set(name, [...(blocks.get(name) ?? []), { template, body }])
-    const output: Output = { template, blocks, scope, parts: [] }
-    scope.set('self', this.#self(output))
-    await this.#deeper(() => this.#run(template.body, scope, output))
+    const run: TemplateRun = { template, blocks, scope, parts: [] }
+    scope.set('self', this.#self(run))
+    await this.#deeper(() => this.#runBody(template.body, scope, run))
     scope.own.delete('self')
-    const { parent } = output
-    return parent ? this.#deeper(() => this.template(parent, scope, blocks)) : output.parts.join('')
+    const { parent } = run
+    return parent ? this.#deeper(() => this.template(parent, scope, blocks)) : run.parts.join('')
   }
 
   /** `self.name()` gives a block. */
-  #self(output: Output): unknown {
+  #self(run: TemplateRun): unknown {
     return new HostObject({
       typeName: 'TemplateReference',
-      text: () => `<TemplateReference ${text(output.template.name ?? null)}>`,
+      text: () => `<TemplateReference ${text(run.template.name ?? null)}>`,
       member: (name) =>
-        output.blocks.has(name)
-          ? new Callable(name, () => this.#block(name, 0, output.scope, output))
-          : undefined,
+        run.blocks.has(name) ? new Callable(name, () => this.#block(name, 0, run.scope, run)) : undefined,
     })
   }
 
@@ -80,30 +86,30 @@ class Renderer {
     }
   }
 
-  async #run(body: readonly Statement[], scope: Scope, output: Output): Promise<Interrupt> {
+  async #runBody(body: readonly Statement[], scope: Scope, run: TemplateRun): Promise<Interrupt> {
     for (const statement of body) {
       try {
-        const interrupt = await this.#statement(statement, scope, output)
+        const interrupt = await this.#statement(statement, scope, run)
         if (interrupt) return interrupt
       } catch (error) {
-        throw located(error, statement.line, output.template.name)
+        throw located(error, statement.line, run.template.name)
       }
     }
     return undefined
   }
 
-  /** Run a body by itself, and return its text. */
-  async #textOf(body: readonly Statement[], scope: Scope, output: Output): Promise<string> {
+  /** Run a body by itself, and return its text, also in a template that extends another one and writes nothing outside of blocks. */
+  async #textOf(body: readonly Statement[], scope: Scope, run: TemplateRun): Promise<string> {
     const parts: string[] = []
-    const { parent: _, ...rest } = output
-    await this.#run(body, scope, { ...rest, parts })
+    const { parent: _, ...rest } = run
+    await this.#runBody(body, scope, { ...rest, parts })
     return parts.join('')
   }
 
-  async #statement(node: Statement, scope: Scope, output: Output): Promise<Interrupt> {
+  async #statement(node: Statement, scope: Scope, run: TemplateRun): Promise<Interrupt> {
     const evaluator = this.#evaluator
     const write = (part: string) => {
-      if (!output.parent) output.parts.push(part)
+      if (!run.parent) run.parts.push(part)
     }
     switch (node.type) {
       case 'data':
@@ -119,97 +125,82 @@ class Renderer {
       case 'continue':
         return node.type
       case 'if':
-        return this.#if(node, scope, output)
+        return this.#if(node, scope, run)
       case 'for':
-        await this.#for(node, await evaluator.evaluate(node.over, scope), { scope, output, depth: 0 })
+        await this.#for(node, await evaluator.evaluate(node.over, scope), { scope, run, depth: 0 })
         return undefined
       case 'set':
-        this.#assign(node.target, await evaluator.evaluate(node.value, scope), scope)
+        assign(node.target, await evaluator.evaluate(node.value, scope), scope)
         return undefined
-      case 'set block': {
-        const shown = await this.#textOf(node.body, scope.inner(), output)
-        this.#assign(
-          node.target,
-          node.filters ? await evaluator.evaluate(node.filters, scope, shown) : shown,
-          scope,
-        )
-        return undefined
-      }
+      case 'set block':
+        return this.#setBlock(node, scope, run)
       case 'with':
-        return this.#with(node, scope, output)
-      case 'scope':
-        return this.#run(node.body, scope.inner(), output)
+        return this.#with(node, scope, run)
+      case 'body':
+        return this.#runBody(node.body, scope.inner(), run)
       case 'filter block': {
-        const shown = await this.#textOf(node.body, scope.inner(), output)
+        const shown = await this.#textOf(node.body, scope.inner(), run)
         write(text(await evaluator.evaluate(node.filters, scope, shown)))
         return undefined
       }
       case 'macro':
-        scope.set(node.name, this.#macro(node, scope, output))
+        scope.set(node.name, this.#macro(node, scope, run))
         return undefined
       case 'call block':
-        write(text(await this.#callBlock(node, scope, output)))
+        write(text(await this.#callBlock(node, scope, run)))
         return undefined
       case 'block':
-        if (!output.parent)
-          write(await this.#block(node.name, 0, node.isScoped ? scope : output.scope, output))
+        if (!run.parent) write(await this.#block(node.name, 0, node.isScoped ? scope : run.scope, run))
         return undefined
       case 'extends':
-        if (output.parent) throw new TemplateError('extended multiple times')
-        output.parent = await this.#load(await evaluator.evaluate(node.template, scope), output.template.name)
+        if (run.parent) throw new TemplateError('extended multiple times')
+        run.parent = await this.#loader.load(
+          await evaluator.evaluate(node.template, scope),
+          run.template.name,
+        )
         return undefined
       case 'include':
-        write(await this.#include(node, scope, output))
+        write(await this.#include(node, scope, run))
         return undefined
       case 'import':
-        scope.set(node.name, await this.#module(node, scope, output))
+        scope.set(node.name, await this.#module(node, scope, run))
         return undefined
       case 'from':
-        return this.#from(node, scope, output)
-      case 'load': {
-        const shown = await this.#textOf(node.body, scope.inner(), output)
-        scope.set(node.name, await parsedData(shown, node.format, this.#environment))
-        return undefined
-      }
-      case 'import data': {
-        const template = await this.#load(
-          await evaluator.evaluate(node.template, scope),
-          output.template.name,
-        )
-        const shown = await this.template(template, new Scope(this.#environment.globals))
-        scope.set(node.name, await parsedData(shown, node.format, this.#environment))
-        return undefined
-      }
+        return this.#from(node, scope, run)
+      case 'load':
+        return this.#loadData(node, scope, run)
+      case 'import data':
+        return this.#importData(node, scope, run)
     }
   }
 
-  async #if({ branches, otherwise }: StatementOf<'if'>, scope: Scope, output: Output): Promise<Interrupt> {
+  async #if({ branches, otherwise }: StatementOf<'if'>, scope: Scope, run: TemplateRun): Promise<Interrupt> {
     for (const { test, body } of branches)
-      if (await this.#evaluator.isTrue(test, scope)) return this.#run(body, scope, output)
-    return this.#run(otherwise, scope, output)
+      if (await this.#evaluator.isTrue(test, scope)) return this.#runBody(body, scope, run)
+    return this.#runBody(otherwise, scope, run)
   }
 
   async #for(
     node: StatementOf<'for'>,
     over: unknown,
-    { scope, output, depth }: { scope: Scope; output: Output; depth: number },
+    { scope, run, depth }: { scope: Scope; run: TemplateRun; depth: number },
   ): Promise<void> {
     const items = await this.#chosen(node, elements(over), scope)
     const again = async (inner: unknown) => {
-      const part: Output = { ...output, parts: [] }
-      await this.#deeper(() => this.#for(node, inner, { scope, output: part, depth: depth + 1 }))
+      const part: TemplateRun = { ...run, parts: [] }
+      await this.#deeper(() => this.#for(node, inner, { scope, run: part, depth: depth + 1 }))
       return part.parts.join('')
     }
     const loop = new Loop(items, depth, node.isRecursive ? again : undefined)
     for (const element of items) {
       await this.#breathe()
       const inner = scope.inner()
-      this.#assign(node.target, element, inner)
+      assign(node.target, element, inner)
       inner.set('loop', loop.object)
-      if ((await this.#run(node.body, inner, output)) === 'break') break
+      if ((await this.#runBody(node.body, inner, run)) === 'break') break
       loop.next()
     }
-    if (items.length === 0) await this.#run(node.otherwise, scope.inner(), output)
+    if (items.length === 0) await this.#runBody(node.otherwise, scope.inner(), run)
   }
 
   /** Stop if the job was killed, and let timers and signals have their turn, which a loop alone would not. */
@@ -227,89 +218,93 @@ class Renderer {
     for (const element of all) {
       await this.#breathe()
       const inner = scope.inner()
-      this.#assign(target, element, inner)
+      assign(target, element, inner)
       if (await this.#evaluator.isTrue(condition, inner)) chosen.push(element)
     }
     return chosen
   }
 
-  #assign(target: Target, value: unknown, scope: Scope): void {
-    if (target.type === 'target') scope.set(target.name, value)
-    else if (target.type === 'member') {
-      const object = scope.get(target.of)
-      if (!(object instanceof HostObject) || !object.parts.assign)
-        throw new TemplateError('cannot assign attribute on non-namespace object')
-      object.parts.assign(target.name, value)
-    } else {
-      const items = elements(value)
-      const { length } = target.items
-      if (items.length !== length)
-        throw new TemplateError(
-          items.length > length
-            ? `too many values to unpack (expected ${length})`
-            : `not enough values to unpack (expected ${length}, got ${items.length})`,
-        )
-      for (const [at, each] of target.items.entries()) this.#assign(each, items[at], scope)
-    }
+  async #setBlock(
+    { target, filters, body }: StatementOf<'set block'>,
+    scope: Scope,
+    run: TemplateRun,
+  ): Promise<undefined> {
+    const shown = await this.#textOf(body, scope.inner(), run)
+    assign(target, filters ? await this.#evaluator.evaluate(filters, scope, shown) : shown, scope)
   }
 
-  async #with({ values, body }: StatementOf<'with'>, scope: Scope, output: Output): Promise<Interrupt> {
+  async #loadData(
+    { name, format, body }: StatementOf<'load'>,
+    scope: Scope,
+    run: TemplateRun,
+  ): Promise<undefined> {
+    const shown = await this.#textOf(body, scope.inner(), run)
+    scope.set(name, await parsedData(shown, format, this.#environment))
+  }
+
+  async #importData(node: StatementOf<'import data'>, scope: Scope, run: TemplateRun): Promise<undefined> {
+    const name = await this.#evaluator.evaluate(node.template, scope)
+    const template = await this.#loader.load(name, run.template.name)
+    const shown = await this.template(template, new Scope(this.#environment.globals))
+    scope.set(node.name, await parsedData(shown, node.format, this.#environment))
+  }
+
+  async #with({ values, body }: StatementOf<'with'>, scope: Scope, run: TemplateRun): Promise<Interrupt> {
     const inner = scope.inner()
-    for (const [target, value] of values)
-      this.#assign(target, await this.#evaluator.evaluate(value, scope), inner)
-    return this.#run(body, inner, output)
+    for (const [target, value] of values) assign(target, await this.#evaluator.evaluate(value, scope), inner)
+    return this.#runBody(body, inner, run)
   }
 
   #macro(
     node: Pick<StatementOf<'macro'>, 'name' | 'parameters' | 'takes' | 'body'>,
     scope: Scope,
-    output: Output,
+    run: TemplateRun,
   ): Callable {
     return macroOf(node, scope, this.#evaluator, (inner) =>
-      this.#deeper(() => this.#textOf(node.body, inner, output)),
+      this.#deeper(() => this.#textOf(node.body, inner, run)),
     )
   }
 
-  async #callBlock(node: StatementOf<'call block'>, scope: Scope, output: Output): Promise<unknown> {
-    const caller = this.#macro({ ...node, name: 'caller' }, scope, output)
+  async #callBlock(node: StatementOf<'call block'>, scope: Scope, run: TemplateRun): Promise<unknown> {
+    const caller = this.#macro({ ...node, name: 'caller' }, scope, run)
     const called = await this.#evaluator.evaluate(node.call.of, scope)
     const { args, kwargs } = await this.#evaluator.given(node.call.given, scope)
     return this.#evaluator.call(called, { args, kwargs: new Map([...kwargs, ['caller', caller]]) })
   }
 
   /** The text of a block. `level` counts how often `super()` was called. */
-  async #block(name: string, level: number, scope: Scope, output: Output): Promise<string> {
-    const block = output.blocks.get(name)?.[level]
+  async #block(name: string, level: number, scope: Scope, run: TemplateRun): Promise<string> {
+    const block = run.blocks.get(name)?.[level]
     if (!block) throw new UndefinedError(`there is no parent block called '${name}'.`)
     const inner = scope.inner()
-    inner.set('super', this.#super(name, level + 1, scope, output))
-    return this.#deeper(() => this.#textOf(block.body, inner, { ...output, template: block.template }))
+    inner.set('super', this.#super(name, level + 1, scope, run))
+    return this.#deeper(() => this.#textOf(block.body, inner, { ...run, template: block.template }))
   }
 
   /** `super()`, and `super.super()` above that. */
-  #super(name: string, level: number, scope: Scope, output: Output): Callable {
-    const isLast = level + 1 >= (output.blocks.get(name)?.length ?? 0)
+  #super(name: string, level: number, scope: Scope, run: TemplateRun): Callable {
+    const isLast = level + 1 >= (run.blocks.get(name)?.length ?? 0)
     return new Callable(
       'super',
-      () => this.#block(name, level, scope, output),
-      isLast ? {} : { members: { super: this.#super(name, level + 1, scope, output) } },
+      () => this.#block(name, level, scope, run),
+      isLast ? {} : { members: { super: this.#super(name, level + 1, scope, run) } },
     )
   }
 
-  async #include(node: StatementOf<'include'>, scope: Scope, output: Output): Promise<string> {
+  async #include(node: StatementOf<'include'>, scope: Scope, run: TemplateRun): Promise<string> {
     const wanted = await this.#evaluator.evaluate(node.template, scope)
     const names = Array.isArray(wanted) ? wanted : [wanted]
     for (const name of names) {
-      const template = await this.#find(name, output.template.name)
+      const template = await this.#loader.find(name, run.template.name)
       if (!template) continue
-      return this.template(template, this.#contextOf(node, scope))
+      return this.template(template, this.#scopeOf(node, scope))
     }
     if (node.isOptional) return ''
     throw notFound(names.map(text).join(', '))
   }
 
   /** What another template sees: with the context all names but `loop`. */
-  #contextOf({ withContext }: { readonly withContext: boolean }, scope: Scope): Scope {
+  #scopeOf({ withContext }: { readonly withContext: boolean }, scope: Scope): Scope {
     if (!withContext) return new Scope(this.#environment.globals)
     const around = scope.inner()
     around.set('loop', this.#environment.globals.get('loop'))
@@ -320,17 +315,17 @@ class Renderer {
   async #exports(
     node: StatementOf<'import'> | StatementOf<'from'>,
     scope: Scope,
-    output: Output,
+    run: TemplateRun,
   ): Promise<{ own: Map<string, unknown>; shown: string; name: string }> {
     const wanted = await this.#evaluator.evaluate(node.template, scope)
-    const template = await this.#load(wanted, output.template.name)
-    const inner = this.#contextOf(node, scope)
+    const template = await this.#loader.load(wanted, run.template.name)
+    const inner = this.#scopeOf(node, scope)
     const shown = await this.template(template, inner)
     return { own: inner.own, shown, name: text(wanted) }
   }
 
-  async #module(node: StatementOf<'import'>, scope: Scope, output: Output): Promise<unknown> {
-    const { own, shown } = await this.#exports(node, scope, output)
+  async #module(node: StatementOf<'import'>, scope: Scope, run: TemplateRun): Promise<unknown> {
+    const { own, shown } = await this.#exports(node, scope, run)
     return new HostObject({
       typeName: 'TemplateModule',
       member: (key) => (key.startsWith('_') ? undefined : own.get(key)),
@@ -338,36 +333,14 @@ class Renderer {
     })
   }
 
-  async #from(node: StatementOf<'from'>, scope: Scope, output: Output): Promise<undefined> {
-    const { own, name } = await this.#exports(node, scope, output)
+  async #from(node: StatementOf<'from'>, scope: Scope, run: TemplateRun): Promise<undefined> {
+    const { own, name } = await this.#exports(node, scope, run)
     for (const [wanted, as] of node.names) {
       const missing = new Undefined(`the template '${name}' does not export the requested name '${wanted}'`)
       scope.set(as, own.has(wanted) ? own.get(wanted) : missing)
     }
   }
-
-  async #load(name: unknown, from: string | undefined): Promise<Template> {
-    const template = await this.#find(name, from)
-    if (template) return template
-    throw notFound(text(name))
-  }
-
-  async #find(name: unknown, from: string | undefined): Promise<Template | undefined> {
-    if (name instanceof Undefined) name.use()
-    if (typeof name !== 'string')
-      throw new TemplateError(`a template is named by a text, not '${typeOf(name)}'`)
-    const key = JSON.stringify([name, name.startsWith('.') ? from : ''])
-    const loaded = this.#loaded.get(key)
-    if (loaded) return loaded
-    const source = await this.#environment.load(name, from)
-    if (source === undefined) return undefined
-    const template = parse(source, this.#environment.whiteSpace, name)
-    this.#loaded.set(key, template)
-    return template
-  }
 }
-
-const notFound = (name: string): TemplateError => new TemplateError(`the template '${name}' is not there`)
 
 /** Add where an error occurred, unless that is known. A RangeError is a limit of JavaScript: of recursion, or of the length of a text. */
 function located(thrown: unknown, line: number, template: string | undefined): unknown {

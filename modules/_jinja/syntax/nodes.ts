@@ -112,7 +112,7 @@ export type Statement = { readonly line: number } & (
       readonly body: readonly Statement[]
     }
   | { readonly type: 'filter block'; readonly filters: Expression; readonly body: readonly Statement[] }
-  | { readonly type: 'scope'; readonly body: readonly Statement[] }
+  | { readonly type: 'body'; readonly body: readonly Statement[] }
   | {
       readonly type: 'include'
       readonly template: Expression

@@ -125,11 +125,11 @@ class Parser {
         return this.#from(line)
       case 'autoescape':
         readExpression(tokens)
-        return { type: 'scope', body: this.#bodyOf('autoescape'), line }
+        return { type: 'body', body: this.#bodyOf('autoescape'), line }
       case 'profile':
         tokens.expect('name', 'as')
         readExpression(tokens)
-        return { type: 'scope', body: this.#bodyOf('profile'), line }
+        return { type: 'body', body: this.#bodyOf('profile'), line }
     }
     return this.#data(name, line)
   }
