@@ -1,7 +1,8 @@
 import { TemplateError } from './errors.ts'
 import type { Scope } from './scope.ts'
 import type { Target } from './syntax/nodes.ts'
-import { elements, HostObject } from './values/values.ts'
+import { HostObject } from './values/objects.ts'
+import { elements } from './values/sequences.ts'
 
 /** Assign a value to a name, to an attribute of a namespace, or its elements to several of them. @throws TemplateError */
 export function assign(target: Target, value: unknown, scope: Scope): void {

@@ -1,7 +1,7 @@
 /** What templates may use. */
 import type { Format } from './syntax/nodes.ts'
 import type { WhiteSpace } from './syntax/tokens.ts'
-import type { CallArguments } from './values/values.ts'
+import type { CallArguments } from './values/objects.ts'
 
 /** May be asynchronous. */
 export type Filter = (value: unknown, given: CallArguments, environment: Environment) => unknown

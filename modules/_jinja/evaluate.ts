@@ -5,22 +5,13 @@ import { TemplateError, TemplateSyntaxError } from './errors.ts'
 import type { Scope } from './scope.ts'
 import type { Arguments, ComparisonOperator, Expression, ExpressionOf } from './syntax/nodes.ts'
 import { binary, signed } from './values/arithmetic.ts'
+import { compare, contains } from './values/compare.ts'
+import { isEqual, setKey } from './values/dicts.ts'
 import { attribute, item, slice } from './values/lookup.ts'
 import { pairs } from './values/methods.ts'
-import {
-  Callable,
-  compare,
-  contains,
-  elements,
-  type Given,
-  HostObject,
-  isEqual,
-  isTrue,
-  setKey,
-  text,
-  typeOf,
-  Undefined,
-} from './values/values.ts'
+import { Callable, type Given, HostObject, typeOf, Undefined } from './values/objects.ts'
+import { elements, isTrue } from './values/sequences.ts'
+import { text } from './values/text.ts'
 
 /** Evaluates expressions in a scope. `input` is what the filters of a block get. */
 export class Evaluator {

@@ -1,9 +1,11 @@
 /** The functions that each template may call. */
-
 import { TemplateError } from './errors.ts'
 import { bind, REQUIRED } from './values/arguments.ts'
+import { setKey } from './values/dicts.ts'
 import { mapOfKeys, pairs } from './values/methods.ts'
-import { type CallArguments, Callable, HostObject, integer, setKey, text, View } from './values/values.ts'
+import { integer } from './values/numbers.ts'
+import { type CallArguments, Callable, HostObject, Range } from './values/objects.ts'
+import { text } from './values/text.ts'
 
 /** A longer range is refused, as in Jinja's sandbox. */
 const MAX_RANGE = 100_000
@@ -39,7 +41,7 @@ export const globals: ReadonlyMap<string, unknown> = new Map(
   ]),
 )
 
-function range({ args }: CallArguments): View {
+function range({ args }: CallArguments): Range {
   const [first = 0, second, step = 1] = args.map(integer)
   if (args.length === 0 || args.length > 3) throw new TemplateError('range takes 1 to 3 numbers')
   if (step === 0) throw new TemplateError('range() arg 3 must not be zero')
@@ -48,7 +50,7 @@ function range({ args }: CallArguments): View {
   if (length > MAX_RANGE)
     throw new TemplateError(`Range too big. The sandbox blocks ranges larger than MAX_RANGE (${MAX_RANGE}).`)
   const all = Array.from({ length }, (_, at) => start + at * step)
-  return new View('range', () => all, `range(${start}, ${stop}${step === 1 ? '' : `, ${step}`})`)
+  return new Range(all, `range(${start}, ${stop}${step === 1 ? '' : `, ${step}`})`)
 }
 
 function toMap({ args, kwargs }: CallArguments): Map<unknown, unknown> {

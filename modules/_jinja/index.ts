@@ -12,7 +12,8 @@ export type { Environment } from './environment.ts'
 export { CalledFunctionError, TemplateError, TemplateSyntaxError, UndefinedError } from './errors.ts'
 export { globals } from './globals.ts'
 export { render } from './render.ts'
-export { type CallArguments, Callable, HostObject, plain, Undefined } from './values/values.ts'
+export { type CallArguments, Callable, HostObject, Undefined } from './values/objects.ts'
+export { plain } from './values/text.ts'
 
 export const builtIn: Pick<Environment, 'filters' | 'tests'> = {
   filters: merged([

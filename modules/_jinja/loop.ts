@@ -1,6 +1,7 @@
 import { TemplateError } from './errors.ts'
 import { bind, REQUIRED } from './values/arguments.ts'
-import { type CallArguments, Callable, HostObject, isEqual, Undefined } from './values/values.ts'
+import { isEqual } from './values/dicts.ts'
+import { type CallArguments, Callable, HostObject, Undefined } from './values/objects.ts'
 
 /** The variable `loop`. */
 export class Loop {

@@ -3,7 +3,7 @@ import { TemplateError } from './errors.ts'
 import type { Evaluator } from './evaluate.ts'
 import type { Scope } from './scope.ts'
 import type { Parameter, Taken } from './syntax/nodes.ts'
-import { Callable, type Given, Undefined } from './values/values.ts'
+import { Callable, type Given, Undefined } from './values/objects.ts'
 
 interface Declared {
   readonly name: string

@@ -12,7 +12,9 @@ import { Scope } from './scope.ts'
 import type { Statement, StatementOf, Template } from './syntax/nodes.ts'
 import { parse } from './syntax/parse.ts'
 import { notFound, TemplateLoader } from './template-loader.ts'
-import { Callable, elements, HostObject, text, Undefined } from './values/values.ts'
+import { Callable, HostObject, Undefined } from './values/objects.ts'
+import { elements } from './values/sequences.ts'
+import { text } from './values/text.ts'
 
 /** How deep macros, includes and recursive loops may be inside each other. */
 const MAX_DEPTH = 100

@@ -2,7 +2,8 @@ import type { Environment } from './environment.ts'
 import { TemplateError } from './errors.ts'
 import type { Template } from './syntax/nodes.ts'
 import { parse } from './syntax/parse.ts'
-import { text, typeOf, Undefined } from './values/values.ts'
+import { typeOf, Undefined } from './values/objects.ts'
+import { text } from './values/text.ts'
 
 /** Loads the templates that others name, each of them once. */
 export class TemplateLoader {

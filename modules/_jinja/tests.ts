@@ -1,28 +1,17 @@
 /** The tests of Jinja, and those that Salt adds. */
-
 import { isMapping } from '../_values/traverse.ts'
 import { Tuple } from '../_values/tuple.ts'
 import type { Test } from './environment.ts'
 import { bind, REQUIRED, withoutArguments } from './values/arguments.ts'
 import { binary } from './values/arithmetic.ts'
+import { compare, contains } from './values/compare.ts'
+import { isEqual } from './values/dicts.ts'
+import { integer, isFloat, isNumber } from './values/numbers.ts'
+import { type CallArguments, Callable, HostObject, Range, Undefined, View } from './values/objects.ts'
 import { searchWith } from './values/regex.ts'
+import { isIterable } from './values/sequences.ts'
+import { strictText, text } from './values/text.ts'
 import { isLower, isUpper } from './values/text-methods.ts'
-import {
-  type CallArguments,
-  Callable,
-  compare,
-  contains,
-  HostObject,
-  integer,
-  isEqual,
-  isFloat,
-  isIterable,
-  isNumber,
-  strictText,
-  text,
-  Undefined,
-  View,
-} from './values/values.ts'
 
 const is = withoutArguments<unknown, boolean>
 
@@ -53,7 +42,7 @@ export const tests: Readonly<Record<string, Test>> = {
   number: is((value) => isNumber(value)),
   string: is((value) => typeof value === 'string'),
   mapping: is(isMapping),
-  sequence: is((value) => isIterable(value) && !(value instanceof View && value.typeName !== 'range')),
+  sequence: is((value) => isIterable(value) && !(value instanceof View && !(value instanceof Range))),
   iterable: is((value) => (value instanceof Undefined && !value.isAllowed ? value.use() : isIterable(value))),
   list: is((value) => Array.isArray(value) && !(value instanceof Tuple)),
   callable: is(

@@ -1,20 +1,12 @@
 /** The filters of Salt that change what is deep inside a map, and return the map. */
-
 import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
+import { checkChangeable, type Dict, getKey, hasKey, isDict, setKey } from '../values/dicts.ts'
 import { pairs } from '../values/methods.ts'
-import {
-  checkChangeable,
-  type Dict,
-  elements,
-  getKey,
-  hasKey,
-  isDict,
-  setKey,
-  text,
-  typeOf,
-} from '../values/values.ts'
+import { typeOf } from '../values/objects.ts'
+import { elements } from '../values/sequences.ts'
+import { text } from '../values/text.ts'
 
 /** Change what is at a path such as `a:b:c`. The maps on the way to it are made. */
 const atPath =

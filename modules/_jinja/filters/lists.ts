@@ -5,21 +5,13 @@ import type { Environment, Filter } from '../environment.ts'
 import { TemplateError, TemplateSyntaxError } from '../errors.ts'
 import { bind, REQUIRED, withoutArguments } from '../values/arguments.ts'
 import { binary } from '../values/arithmetic.ts'
+import { entries, isEqual } from '../values/dicts.ts'
 import { checkLength } from '../values/limits.ts'
 import { ownAttribute } from '../values/lookup.ts'
-import {
-  type CallArguments,
-  elements,
-  entries,
-  Group,
-  integer,
-  isEqual,
-  isTrue,
-  lengthOf,
-  nothingGiven,
-  text,
-  Undefined,
-} from '../values/values.ts'
+import { integer } from '../values/numbers.ts'
+import { type CallArguments, Group, nothingGiven, Undefined } from '../values/objects.ts'
+import { elements, isTrue, lengthOf } from '../values/sequences.ts'
+import { text } from '../values/text.ts'
 import { attributeReader, caseless, sortedBy } from './sorting.ts'
 
 const identity = (value: unknown): unknown => value

@@ -1,11 +1,13 @@
 /** The filters that Salt adds for IP addresses and networks. */
-
 import { isInNetwork, parseAddress, parseNetwork } from '#internal'
 import { isMapping } from '../../_values/traverse.ts'
 import type { Filter } from '../environment.ts'
 import { asTemplateError, TemplateError } from '../errors.ts'
 import { bind, REQUIRED } from '../values/arguments.ts'
-import { type CallArguments, elements, entries, text, typeOf } from '../values/values.ts'
+import { entries } from '../values/dicts.ts'
+import { type CallArguments, typeOf } from '../values/objects.ts'
+import { elements } from '../values/sequences.ts'
+import { text } from '../values/text.ts'
 
 type Version = 4 | 6
 

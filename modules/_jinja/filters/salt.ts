@@ -12,27 +12,16 @@ import type { Filter } from '../environment.ts'
 import { asTemplateError, TemplateError } from '../errors.ts'
 import type { Format } from '../syntax/nodes.ts'
 import { bind, REQUIRED, withoutArguments } from '../values/arguments.ts'
+import { entries } from '../values/dicts.ts'
 import { checkLength } from '../values/limits.ts'
 import { methodOf } from '../values/methods.ts'
+import { float, integer, isFloat, isNumber } from '../values/numbers.ts'
+import { type CallArguments, typeOf, Undefined } from '../values/objects.ts'
 import { readFloat, readInteger } from '../values/read-number.ts'
 import { searchWith } from '../values/regex.ts'
+import { elements, isTrue, lengthOf } from '../values/sequences.ts'
+import { plain, strictText, text } from '../values/text.ts'
 import { capitalized, encoded } from '../values/text-methods.ts'
-import {
-  type CallArguments,
-  elements,
-  entries,
-  float,
-  integer,
-  isFloat,
-  isNumber,
-  isTrue,
-  lengthOf,
-  plain,
-  strictText,
-  text,
-  typeOf,
-  Undefined,
-} from '../values/values.ts'
 import { sorted } from './sorting.ts'
 
 const onText = (change: (shown: string) => unknown): Filter =>

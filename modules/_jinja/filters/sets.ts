@@ -1,5 +1,4 @@
 /** The filters that Salt adds for lists and maps, and those of Python's `itertools`. */
-
 import { stat } from 'node:fs/promises'
 import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
@@ -7,22 +6,13 @@ import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED, withoutArguments } from '../values/arguments.ts'
 import { binary } from '../values/arithmetic.ts'
+import { compare } from '../values/compare.ts'
+import { entries, getKey, hasKey, isEqual } from '../values/dicts.ts'
 import { Members } from '../values/members.ts'
-import {
-  type CallArguments,
-  compare,
-  elements,
-  entries,
-  float,
-  getKey,
-  hasKey,
-  integer,
-  isEqual,
-  isTrue,
-  strictText,
-  text,
-  typeOf,
-} from '../values/values.ts'
+import { float, integer } from '../values/numbers.ts'
+import { type CallArguments, typeOf } from '../values/objects.ts'
+import { elements, isTrue } from '../values/sequences.ts'
+import { strictText, text } from '../values/text.ts'
 import { caseless, distinct, sortedBy, tuple } from './sorting.ts'
 
 const ofTwo =

@@ -1,9 +1,12 @@
 /** What several filters need. */
 import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
+import { compare } from '../values/compare.ts'
+import { entries, isEqual } from '../values/dicts.ts'
 import { attribute, item } from '../values/lookup.ts'
 import { Members } from '../values/members.ts'
-import { compare, entries, text, Undefined } from '../values/values.ts'
+import { Undefined } from '../values/objects.ts'
+import { text } from '../values/text.ts'
 
 /** Return a reader of an attribute: `a.b.0`, or an index. */
 export function attributeReader(path: unknown): (value: unknown) => unknown {

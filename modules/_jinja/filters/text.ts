@@ -1,5 +1,4 @@
 /** The filters of Jinja for texts and numbers. */
-
 import { pythonRepr } from '../../_values/python.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import type { Filter } from '../environment.ts'
@@ -9,22 +8,12 @@ import { formatPercent } from '../values/format-percent.ts'
 import { fixed } from '../values/format-spec.ts'
 import { repeated } from '../values/limits.ts'
 import { pairs } from '../values/methods.ts'
+import { float, integer, isFloat, isNumber, shrunk } from '../values/numbers.ts'
+import { type CallArguments, typeOf, Undefined } from '../values/objects.ts'
 import { readFloat, readInteger } from '../values/read-number.ts'
+import { isIterable, isTrue } from '../values/sequences.ts'
+import { strictText, text } from '../values/text.ts'
 import { capitalized, centred, linesOf, replaced, stripped } from '../values/text-methods.ts'
-import {
-  type CallArguments,
-  float,
-  integer,
-  isFloat,
-  isIterable,
-  isNumber,
-  isTrue,
-  shrunk,
-  strictText,
-  text,
-  typeOf,
-  Undefined,
-} from '../values/values.ts'
 import { sorted } from './sorting.ts'
 
 const onText = (change: (shown: string) => unknown): Filter =>

@@ -1,5 +1,4 @@
 /** Reads expressions, with the precedences of Jinja. */
-
 import { numberFrom } from '../values/read-number.ts'
 import type { Arguments, BinaryOperator, Comparison, ComparisonOperator, Expression } from './nodes.ts'
 import { labelOf, type TokenStream } from './token-stream.ts'

@@ -1,5 +1,5 @@
 import { TemplateError } from '../errors.ts'
-import type { CallArguments } from './values.ts'
+import type { CallArguments } from './objects.ts'
 
 /** A method of values of a type. */
 export type Method<T> = (value: T, given: CallArguments) => unknown

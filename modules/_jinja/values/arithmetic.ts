@@ -5,7 +5,9 @@ import { TemplateError } from '../errors.ts'
 import type { BinaryOperator } from '../syntax/nodes.ts'
 import { formatPercent } from './format-percent.ts'
 import { checkLength, joined, repeated, timesOf } from './limits.ts'
-import { float, isFloat, isNumber, shrunk, text, typeOf, Undefined } from './values.ts'
+import { float, isFloat, isNumber, shrunk } from './numbers.ts'
+import { typeOf, Undefined } from './objects.ts'
+import { text } from './text.ts'
 
 /** A power with more bits is refused, as a result of hundreds of thousands of digits blocks the process. */
 const MAX_BITS = 100_000

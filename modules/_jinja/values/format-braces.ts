@@ -2,7 +2,9 @@
 import { pythonAscii, pythonRepr } from '../../_values/python.ts'
 import { TemplateError } from '../errors.ts'
 import { formatBySpec } from './format-spec.ts'
-import { elementOf, type Given, text } from './values.ts'
+import type { Given } from './objects.ts'
+import { elementOf } from './sequences.ts'
+import { text } from './text.ts'
 
 const FIELD = /^([^.[!:]*)((?:\.[^.[!:]+|\[[^\]]+\])*)(?:!([rsa]))?(?::([\s\S]*))?$/
 

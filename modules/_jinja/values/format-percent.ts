@@ -1,11 +1,13 @@
 /** Formats texts by `%`, as Python does. */
-
 import { pythonAscii, pythonRepr } from '../../_values/python.ts'
 import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
+import { getKey, hasKey } from './dicts.ts'
 import { bounded, characterOf, format } from './format-spec.ts'
-import { getKey, hasKey, integer, isFloat, isNumber, text, typeOf } from './values.ts'
+import { integer, isFloat, isNumber } from './numbers.ts'
+import { typeOf } from './objects.ts'
+import { text } from './text.ts'
 
 const PLACE = /%(?:\(([^)]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+)?)?([a-zA-Z%])?/g
 

@@ -1,7 +1,9 @@
 /** Formats numbers and texts as the format specifications of Python do. */
 import { isMapping } from '../../_values/traverse.ts'
 import { TemplateError } from '../errors.ts'
-import { isFloat, isNumber, text, typeOf } from './values.ts'
+import { isFloat, isNumber } from './numbers.ts'
+import { typeOf } from './objects.ts'
+import { text } from './text.ts'
 
 export interface Spec {
   readonly fill: string

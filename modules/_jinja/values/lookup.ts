@@ -1,23 +1,13 @@
 /** Attributes, elements and slices of values. */
-
 import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
+import { getKey, hasKey } from './dicts.ts'
 import { methodOf } from './methods.ts'
-import {
-  Callable,
-  elementOf,
-  elements,
-  Group,
-  getKey,
-  HostObject,
-  hasKey,
-  integer,
-  text,
-  typeOf,
-  Undefined,
-  View,
-} from './values.ts'
+import { integer } from './numbers.ts'
+import { Callable, Group, HostObject, Range, typeOf, Undefined } from './objects.ts'
+import { elementOf, elements } from './sequences.ts'
+import { text } from './text.ts'
 
 /** `value.name`: a method, or else an element. */
 export function attribute(value: unknown, name: string): unknown {
@@ -65,7 +55,7 @@ function missing(value: unknown, key: unknown): Undefined {
 /** `value[start:stop:step]`. @throws TemplateError */
 export function slice(value: unknown, bounds: readonly unknown[]): unknown {
   if (value instanceof Undefined) return value.use()
-  if (value instanceof View && value.typeName === 'range') return slice(value.items, bounds)
+  if (value instanceof Range) return slice(value.items, bounds)
   if (!Array.isArray(value) && typeof value !== 'string' && !(value instanceof Uint8Array))
     throw new TemplateError(`'${typeOf(value)}' object is not subscriptable`)
   const all = elements(value)

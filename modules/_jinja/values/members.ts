@@ -1,4 +1,5 @@
-import { isEqual, isFloat, isNumber } from './values.ts'
+import { isEqual } from './dicts.ts'
+import { isFloat, isNumber } from './numbers.ts'
 
 /** A set of values that are equal as in Python. Texts, numbers and None are found at once, others are compared one by one. */
 export class Members {

@@ -1,31 +1,16 @@
 /** Methods of texts, bytes, lists and maps, as those of Python. */
-
 import { pythonRepr } from '../../_values/python.ts'
 import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, type Method, REQUIRED, withoutArguments } from './arguments.ts'
+import { compare } from './compare.ts'
+import { checkChangeable, type Dict, deleteKey, entries, getKey, hasKey, isEqual, setKey } from './dicts.ts'
+import { integer, isFloat, isNumber } from './numbers.ts'
+import { type CallArguments, Callable, View } from './objects.ts'
+import { elements, isTrue } from './sequences.ts'
+import { text } from './text.ts'
 import { textMethods } from './text-methods.ts'
-import {
-  type CallArguments,
-  Callable,
-  checkChangeable,
-  compare,
-  type Dict,
-  deleteKey,
-  elements,
-  entries,
-  getKey,
-  hasKey,
-  integer,
-  isEqual,
-  isFloat,
-  isNumber,
-  isTrue,
-  setKey,
-  text,
-  View,
-} from './values.ts'
 
 export function methodOf(value: unknown, name: string): Callable | undefined {
   const methods = methodsOf(value)

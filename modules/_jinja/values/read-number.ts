@@ -1,5 +1,5 @@
 /** Reads numbers from texts, as Python does. */
-import { float, shrunk } from './values.ts'
+import { float, shrunk } from './numbers.ts'
 
 /** Longer integers are none, as in Python. */
 const MAX_DIGITS = 4300

@@ -1,7 +1,8 @@
 /** The regular expressions of filters and tests, in Python's dialect. */
 import { type PythonSearch, pythonSearch } from '#internal'
 import { asTemplateError } from '../errors.ts'
-import { isTrue, strictText } from './values.ts'
+import { isTrue } from './sequences.ts'
+import { strictText } from './text.ts'
 
 interface Pattern {
   readonly rgx: unknown

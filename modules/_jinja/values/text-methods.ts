@@ -3,18 +3,13 @@ import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, type Method, REQUIRED, withoutArguments } from './arguments.ts'
+import { entries, getKey, hasKey } from './dicts.ts'
 import { formatBraces } from './format-braces.ts'
 import { checkLength, repeated } from './limits.ts'
-import {
-  type CallArguments,
-  elements,
-  entries,
-  getKey,
-  hasKey,
-  integer,
-  isTrue,
-  strictText,
-} from './values.ts'
+import { integer } from './numbers.ts'
+import type { CallArguments } from './objects.ts'
+import { elements, isTrue } from './sequences.ts'
+import { strictText } from './text.ts'
 
 export const capitalized = (text: string): string => {
   const [first = '', ...rest] = text
