@@ -2,7 +2,7 @@
 import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { compare } from '../values/compare.ts'
-import { entries, isEqual } from '../values/dicts.ts'
+import { entries } from '../values/dicts.ts'
 import { attribute, item } from '../values/lookup.ts'
 import { Members } from '../values/members.ts'
 import { Undefined } from '../values/objects.ts'
