@@ -1,9 +1,14 @@
 /** Templates in the language of Jinja 3, with the filters, tests, functions and tags that Salt adds. */
 import type { Environment, Filter, Test } from './environment.ts'
+import { fileFilters } from './filters/files.ts'
+import { hashFilters } from './filters/hashes.ts'
+import { itertoolsFilters } from './filters/itertools.ts'
 import { keyFilters } from './filters/keys.ts'
 import { listFilters } from './filters/lists.ts'
 import { networkFilters } from './filters/network.ts'
-import { saltFilters } from './filters/salt.ts'
+import { regexFilters } from './filters/regex.ts'
+import { saltTextFilters } from './filters/salt-text.ts'
+import { serializeFilters } from './filters/serialize.ts'
 import { setFilters } from './filters/sets.ts'
 import { numberFilters, textFilters } from './filters/text.ts'
 import { tests } from './tests.ts'
@@ -19,11 +24,16 @@ export const builtIn: Pick<Environment, 'filters' | 'tests'> = {
   filters: merged([
     textFilters,
     numberFilters,
-    listFilters,
-    saltFilters,
-    networkFilters,
-    setFilters,
+    fileFilters,
+    hashFilters,
+    itertoolsFilters,
     keyFilters,
+    listFilters,
+    networkFilters,
+    regexFilters,
+    saltTextFilters,
+    serializeFilters,
+    setFilters,
   ]),
   tests: new Map<string, Test>(Object.entries(tests)),
 }

@@ -12,7 +12,8 @@ import { integer } from '../values/numbers.ts'
 import { type CallArguments, Group, nothingGiven, Undefined } from '../values/objects.ts'
 import { elements, isTrue, lengthOf } from '../values/sequences.ts'
 import { text } from '../values/text.ts'
-import { attributeReader, caseless, sortedBy } from './sorting.ts'
+import { attributeReader } from './attribute.ts'
+import { caseless, sortedBy } from './sorting.ts'
 
 const identity = (value: unknown): unknown => value
 const readerOf = (path: unknown) => (path === null ? identity : attributeReader(path))

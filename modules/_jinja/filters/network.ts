@@ -3,7 +3,7 @@ import { isInNetwork, parseAddress, parseNetwork } from '#internal'
 import { isMapping } from '../../_values/traverse.ts'
 import type { Filter } from '../environment.ts'
 import { asTemplateError, TemplateError } from '../errors.ts'
-import { bind, REQUIRED } from '../values/arguments.ts'
+import { bind, REQUIRED, withoutArguments } from '../values/arguments.ts'
 import { entries } from '../values/dicts.ts'
 import { type CallArguments, typeOf } from '../values/objects.ts'
 import { elements } from '../values/sequences.ts'
@@ -129,6 +129,10 @@ const isAddress =
     return found !== undefined && found.version === (version ?? found.version)
   }
 
+/** Write an address of IPv6 in brackets. */
+const wrapped = (value: unknown): unknown =>
+  typeof value === 'string' && value.includes(':') && parseAddress(value) ? `[${value}]` : value
+
 export const networkFilters: Readonly<Record<string, Filter>> = {
   is_ip: isAddress(undefined),
   is_ipv4: isAddress(4),
@@ -137,6 +141,7 @@ export const networkFilters: Readonly<Record<string, Filter>> = {
   ipv4: addresses(4),
   ipv6: addresses(6),
   ip_host: ofEach((found) => withLength(found, sizeOf(found.version))),
+  ipwrap: withoutArguments((value) => (Array.isArray(value) ? value.map(wrapped) : wrapped(value))),
   network_hosts: ofEach(hosts),
   network_size: ofEach(networkSize),
   filter_by_networks: filterByNetworks,

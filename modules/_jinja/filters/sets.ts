@@ -1,5 +1,4 @@
-/** The filters that Salt adds for lists and maps, and those of Python's `itertools`. */
-import { stat } from 'node:fs/promises'
+/** The filters that Salt adds for lists and maps. */
 import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import type { Filter } from '../environment.ts'
@@ -10,10 +9,10 @@ import { compare } from '../values/compare.ts'
 import { entries, getKey, hasKey, isEqual } from '../values/dicts.ts'
 import { Members } from '../values/members.ts'
 import { float, integer } from '../values/numbers.ts'
-import { type CallArguments, typeOf } from '../values/objects.ts'
+import { typeOf } from '../values/objects.ts'
 import { elements, isTrue } from '../values/sequences.ts'
-import { strictText, text } from '../values/text.ts'
-import { caseless, distinct, sortedBy, tuple } from './sorting.ts'
+import { text } from '../values/text.ts'
+import { caseless, distinct, sortedBy } from './sorting.ts'
 
 const ofTwo =
   (combine: (first: readonly unknown[], second: readonly unknown[]) => unknown): Filter =>
@@ -57,7 +56,6 @@ export const setFilters: Readonly<Record<string, Filter>> = {
   sequence: withoutArguments((value) => (Array.isArray(value) || isMapping(value) ? value : [value])),
   is_list: withoutArguments((value) => Array.isArray(value) && !(value instanceof Tuple)),
   is_iter: (value) => Array.isArray(value) || isMapping(value),
-  is_empty: withoutArguments(isEmptyFile),
   sorted_ignorecase: withoutArguments((value) => sortedBy(elements(value), caseless, false)),
   substring_in_list: (value, given) =>
     elements(bind({ lst: REQUIRED }, given).lst).some((each) => text(each).includes(text(value))),
@@ -87,29 +85,6 @@ export const setFilters: Readonly<Record<string, Filter>> = {
     bind({ seed: null }, given)
     return shuffled(elements(value))
   },
-  zip: (value, { args }) => zipped([value, ...args], (lengths) => Math.min(...lengths)),
-  zip_longest: (value, { args, kwargs }) =>
-    zipped([value, ...args], (lengths) => Math.max(...lengths), kwargs.get('fillvalue') ?? null),
-  product(value, { args, kwargs }) {
-    const lists = [value, ...args].map(elements)
-    const times = integer(kwargs.get('repeat') ?? 1)
-    if (times > 100) throw new TemplateError(`more than ${MAX_RESULTS} results are refused`)
-    if (times > 0 && lists.some((list) => list.length === 0)) return []
-    return bounded(products(Array.from({ length: times }, () => lists).flat())).map(tuple)
-  },
-  combinations: (value, given) => bounded(combinations(elements(value), sizeOf(given))).map(tuple),
-  permutations: (value, given) =>
-    bounded(permutations(elements(value), sizeOf(given, elements(value).length))).map(tuple),
-  compress: (value, given) => {
-    const chosen = elements(bind({ selectors: REQUIRED }, given).selectors)
-    return elements(value).filter((_, at) => at < chosen.length && isTrue(chosen[at]))
-  },
-}
-
-/** Whether a file is there that has no content. */
-async function isEmptyFile(path: unknown): Promise<boolean> {
-  const found = await stat(strictText(path)).catch(() => undefined)
-  return found?.size === 0
 }
 
 function flattened(value: unknown, levels: number, keepsNulls: boolean): unknown[] {
@@ -146,52 +121,3 @@ const shuffled = (values: readonly unknown[]): unknown[] =>
     .map((value) => [Math.random(), value] as const)
     .sort(([a], [b]) => a - b)
     .map(([, value]) => value)
-
-function zipped(
-  lists: readonly unknown[],
-  length: (lengths: number[]) => number,
-  filler: unknown = null,
-): unknown[] {
-  const all = lists.map(elements)
-  const rows = length(all.map((each) => each.length))
-  return Array.from({ length: rows }, (_, at) =>
-    tuple(all.map((each) => (at < each.length ? each[at] : filler))),
-  )
-}
-
-/** More results are refused. */
-const MAX_RESULTS = 100_000
-
-function bounded(results: Iterable<unknown[]>): unknown[][] {
-  const all: unknown[][] = []
-  for (const each of results) {
-    if (all.length >= MAX_RESULTS) throw new TemplateError(`more than ${MAX_RESULTS} results are refused`)
-    all.push(each)
-  }
-  return all
-}
-
-function sizeOf(given: CallArguments, fallback: unknown = REQUIRED): number {
-  const size = integer(bind({ r: fallback }, given).r)
-  if (size < 0) throw new TemplateError('r must be non-negative')
-  return size
-}
-
-function* products([first, ...rest]: readonly (readonly unknown[])[]): Generator<unknown[]> {
-  if (!first) return void (yield [])
-  for (const each of first) for (const others of products(rest)) yield [each, ...others]
-}
-
-function* combinations(values: readonly unknown[], size: number): Generator<unknown[]> {
-  if (size === 0) return void (yield [])
-  if (size > values.length) return
-  for (const [at, each] of values.entries())
-    for (const others of combinations(values.slice(at + 1), size - 1)) yield [each, ...others]
-}
-
-function* permutations(values: readonly unknown[], size: number): Generator<unknown[]> {
-  if (size === 0) return void (yield [])
-  if (size > values.length) return
-  for (const [at, each] of values.entries())
-    for (const others of permutations(values.toSpliced(at, 1), size - 1)) yield [each, ...others]
-}

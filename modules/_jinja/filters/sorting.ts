@@ -1,26 +1,6 @@
-/** What several filters need. */
-import { isMapping } from '../../_values/traverse.ts'
-import { Tuple } from '../../_values/tuple.ts'
+/** Sorts elements, and finds equal ones. */
 import { compare } from '../values/compare.ts'
-import { entries } from '../values/dicts.ts'
-import { attribute, item } from '../values/lookup.ts'
 import { Members } from '../values/members.ts'
-import { Undefined } from '../values/objects.ts'
-import { text } from '../values/text.ts'
-
-/** Return a reader of an attribute: `a.b.0`, or an index. */
-export function attributeReader(path: unknown): (value: unknown) => unknown {
-  const steps =
-    typeof path === 'string'
-      ? path.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step))
-      : [path]
-  return (value) =>
-    steps.reduce((inner, step) => {
-      const own = typeof step === 'string' && !Array.isArray(inner) ? item(inner, step) : undefined
-      if (own !== undefined && !(own instanceof Undefined)) return own
-      return typeof step === 'string' ? attribute(inner, step) : item(inner, step)
-    }, value)
-}
 
 /** Text in lower case, so that it is compared without regard to case. */
 export const caseless = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value)
@@ -44,14 +24,4 @@ export function distinct(values: readonly unknown[]): unknown[] {
     if (isNew) seen.add(value)
     return isNew
   })
-}
-
-export const tuple = (values: readonly unknown[]): Tuple => Tuple.from(values)
-
-/** Sort the keys of maps, as Python's `pprint` does. */
-export function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value instanceof Tuple ? Tuple.from(value.map(sorted)) : value.map(sorted)
-  if (!isMapping(value)) return value
-  const pairs = entries(value).map(([key, inner]) => [key, sorted(inner)] as const)
-  return new Map(pairs.sort(([a], [b]) => (text(a) < text(b) ? -1 : 1)))
 }

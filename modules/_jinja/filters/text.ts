@@ -1,9 +1,11 @@
 /** The filters of Jinja for texts and numbers. */
 import { pythonRepr } from '../../_values/python.ts'
+import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
 import { bind, REQUIRED, withoutArguments } from '../values/arguments.ts'
+import { entries } from '../values/dicts.ts'
 import { formatPercent } from '../values/format-percent.ts'
 import { fixed } from '../values/format-spec.ts'
 import { repeated } from '../values/limits.ts'
@@ -14,7 +16,6 @@ import { readFloat, readInteger } from '../values/read-number.ts'
 import { isIterable, isTrue } from '../values/sequences.ts'
 import { strictText, text } from '../values/text.ts'
 import { capitalized, centred, linesOf, replaced, stripped } from '../values/text-methods.ts'
-import { sorted } from './sorting.ts'
 
 const onText = (change: (shown: string) => unknown): Filter =>
   withoutArguments((value) => change(text(value)))
@@ -74,7 +75,7 @@ export const textFilters: Readonly<Record<string, Filter>> = {
       .join(' '),
   ),
   wordcount: onText((shown) => shown.match(/[\p{L}\p{N}_]+/gu)?.length ?? 0),
-  pprint: withoutArguments((value) => pythonRepr(sorted(value))),
+  pprint: withoutArguments((value) => pythonRepr(withSortedKeys(value))),
   trim(value, given) {
     const { chars } = bind({ chars: null }, given)
     return stripped(text(value), chars, { atStart: true, atEnd: true })
@@ -108,6 +109,15 @@ export const textFilters: Readonly<Record<string, Filter>> = {
     return isTrue(autospace) && shown !== '' ? ` ${shown}` : shown
   },
   filesizeformat,
+}
+
+/** Sort the keys of maps, as Python's `pprint` does. */
+export function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value))
+    return value instanceof Tuple ? Tuple.from(value.map(withSortedKeys)) : value.map(withSortedKeys)
+  if (!isMapping(value)) return value
+  const pairs = entries(value).map(([key, inner]) => [key, withSortedKeys(inner)] as const)
+  return new Map(pairs.sort(([a], [b]) => (text(a) < text(b) ? -1 : 1)))
 }
 
 /** Encode as Python's `urllib.parse.quote` does. */
