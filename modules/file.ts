@@ -48,7 +48,7 @@ import { firstSource } from './_file/source-list.ts'
 import { normalMode, statsOf } from './_file/stats.ts'
 import { statvfsOf } from './_file/statvfs.ts'
 import { float } from './_host/numbers.ts'
-import { isEngine, renderTemplate } from './_template/index.ts'
+import { isEngineOfSalt, renderTemplate } from './_template/index.ts'
 import { textOnly } from './_values/text-only.ts'
 import { mergedMaps } from './_values/traverse.ts'
 
@@ -1066,7 +1066,7 @@ export const chattr = fn(
 export const apply_template_on_contents = fn(
   { contents: p.string(), template: p.string(), context: p.any(), defaults: p.any(), saltenv: p.string() },
   ({ contents, template, saltenv, ...given }, context) =>
-    isEngine(template)
+    isEngineOfSalt(template)
       ? renderTemplate(
           contents,
           template,

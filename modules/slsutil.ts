@@ -5,7 +5,7 @@ import { CommandExecutionError, type Context, fn, p, SaltInvocationError } from 
 import { drawBanner } from './_slsutil/banner.ts'
 import { serializerOf } from './_slsutil/serializers.ts'
 import { mergeBy, update as mergeUpdate } from './_slsutil/strategies.ts'
-import { isEngine, renderTemplate } from './_template/index.ts'
+import { isEngineOfSalt, renderTemplate } from './_template/index.ts'
 
 const how = {
   strategy: p.default(
@@ -229,7 +229,7 @@ async function renderPipe(
     const source = String(value)
     if (renderer === 'yaml' || renderer === 'json')
       value = await read(renderer, source.replace(/^#!.*/, ''), {})
-    else if (isEngine(renderer))
+    else if (isEngineOfSalt(renderer))
       value = await renderTemplate(source, renderer, { saltenv: String(saltenv), variables }, context)
     else
       throw new CommandExecutionError(

@@ -1,6 +1,6 @@
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { environment } from '../_cp/places.ts'
-import { type Rendering, renderEach } from '../_template/index.ts'
+import { type RenderOptions, renderEach } from '../_template/index.ts'
 import { isMapping, mergedMaps } from '../_values/traverse.ts'
 import { decodeOutput } from './decode.ts'
 import type { CommandLine, Options, ProcessResult } from './params.ts'
@@ -38,7 +38,7 @@ export async function runCommand(
 }
 
 /** What a template of a command has: `pillar` is merged over that of the minion. */
-export function renderingOf({ saltenv, pillar }: Options, context: Context): Rendering {
+export function renderingOf({ saltenv, pillar }: Options, context: Context): RenderOptions {
   return {
     saltenv: environment(context, saltenv),
     ...(isMapping(pillar) && { variables: { pillar: mergedMaps(context.pillar, pillar) } }),

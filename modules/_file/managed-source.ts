@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { withoutPassword } from '../_cp/http.ts'
-import { isEngine, renderTemplate } from '../_template/index.ts'
+import { isEngineOfSalt, renderTemplate } from '../_template/index.ts'
 import { digest, extractHash, namesHashFile, readSourceHash, type SourceSum } from './hashes.ts'
 import { errorText, exists } from './paths.ts'
 import { readWhole } from './reading.ts'
@@ -78,7 +78,7 @@ export async function managedSource(wanted: SourceOptions, context: Context): Pr
 /** Render a source into a temporary file, which nobody else may read. */
 async function rendered(path: string, wanted: SourceOptions, context: Context): Promise<Managed> {
   const template = String(wanted.template)
-  if (!isEngine(template)) return [path, {}, unsupported(template)]
+  if (!isEngineOfSalt(template)) return [path, {}, unsupported(template)]
   const source = (await readWhole(path)).toString()
   try {
     const text = await renderTemplate(source, template, wanted, context)

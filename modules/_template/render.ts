@@ -2,18 +2,10 @@
 import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { CommandExecutionError, type Context, fromRecordJson } from 'salt-ts'
-import {
-  builtIn,
-  CalledFunctionError,
-  type Environment,
-  globals,
-  render,
-  TemplateError,
-  TemplateSyntaxError,
-  UndefinedError,
-} from '../_jinja/index.ts'
+import { builtIn, type Environment, globals, render, TemplateError } from '../_jinja/index.ts'
 import { fromYaml } from '../_slsutil/yaml.ts'
-import type { Rendering } from './index.ts'
+import { errorMessage } from './error-message.ts'
+import type { RenderOptions } from './index.ts'
 import { saltFunctions } from './salt-functions.ts'
 
 /**
@@ -22,7 +14,7 @@ import { saltFunctions } from './salt-functions.ts'
  */
 export async function renderJinja(
   source: string,
-  { saltenv, variables = {} }: Rendering,
+  { saltenv, variables = {} }: RenderOptions,
   context: Context,
 ): Promise<string> {
   const { opts, pillar, grains } = context
@@ -30,10 +22,11 @@ export async function renderJinja(
   const environment = environmentOf(new Map([...globals, ...Object.entries(given)]), saltenv, context)
   try {
     const text = await render(source, environment)
+    // Jinja drops the last line break of a template, and Salt restores it.
     return source.endsWith('\n') ? `${text}\n` : text
   } catch (error) {
     if (error instanceof TemplateError)
-      throw new CommandExecutionError(sentence(error, source), { cause: error })
+      throw new CommandExecutionError(errorMessage(error, source), { cause: error })
     throw error
   }
 }
@@ -77,33 +70,4 @@ async function fromServer(
     saltenv,
   })
   return typeof cached === 'string' && cached !== '' ? readFile(cached, 'utf8') : undefined
-}
-
-/** Say what is wrong as Salt does: with the lines around. */
-function sentence(error: TemplateError, source: string): string {
-  const { line, template } = error
-  const said = `${kindOf(error)}${error.message}`
-  if (line === undefined) return said
-  if (template !== undefined) return `${said}; line ${line} of ${template}`
-  return `${said}; line ${line}\n\n${linesAround(source, line)}`
-}
-
-function kindOf(error: TemplateError): string {
-  if (error instanceof UndefinedError) return 'Jinja variable '
-  if (error instanceof TemplateSyntaxError) return 'Jinja syntax error: '
-  if (error instanceof CalledFunctionError) return 'Problem running salt function in Jinja template: '
-  return 'Jinja error: '
-}
-
-const LINES_AROUND = 5
-
-function linesAround(source: string, line: number): string {
-  const lines = source.split('\n')
-  if (lines.at(-1) === '') lines.pop()
-  const start = Math.max(line - LINES_AROUND - 1, 0)
-  const end = Math.min(line + LINES_AROUND, lines.length)
-  const shown = lines.slice(start, end)
-  shown[line - start - 1] += '    <======================'
-  const parts = [...(start > 0 ? ['[...]'] : []), ...shown, ...(end < lines.length ? ['[...]'] : [])]
-  return `---\n${parts.join('\n')}\n---`
 }
