@@ -19,7 +19,7 @@ export interface Environment {
   readonly whiteSpace: WhiteSpace
   /** A name that is not there gives an empty text, as with `allow_undefined`. */
   readonly allowsUndefined: boolean
-  /** Return the text of another template. Undefined if there is none. `from` is the name of the one that asks. */
+  /** Return the text of another template; undefined if there is none. `from` is the name of the one that asks. */
   load(name: string, from: string | undefined): Promise<string | undefined>
   /** Parse what `load_yaml` and `import_json` give. */
   parseData(text: string, format: Format): unknown

@@ -13,7 +13,7 @@ import { Callable, type Given, HostObject, typeOf, Undefined } from './values/ob
 import { elements, isTrue } from './values/sequences.ts'
 import { text } from './values/text.ts'
 
-/** Evaluates expressions in a scope. `input` is what the filters of a block get. */
+/** Evaluates expressions in a scope. */
 export class Evaluator {
   readonly #environment: Environment
 
@@ -21,6 +21,7 @@ export class Evaluator {
     this.#environment = environment
   }
 
+  /** `input` is what the filters of a block get. @throws TemplateError */
   async evaluate(node: Expression, scope: Scope, input?: unknown): Promise<unknown> {
     switch (node.type) {
       case 'constant':
@@ -67,6 +68,7 @@ export class Evaluator {
     }
   }
 
+  /** Evaluate expressions one after the other, from left to right. */
   async all(nodes: readonly Expression[], scope: Scope): Promise<unknown[]> {
     const values: unknown[] = []
     for (const node of nodes) values.push(await this.evaluate(node, scope))
@@ -87,6 +89,7 @@ export class Evaluator {
     throw new TemplateError(`'${typeOf(value)}' object is not callable`)
   }
 
+  /** Evaluate the arguments of a call. */
   async given({ positional, keywords, list, map }: Arguments, scope: Scope): Promise<Given> {
     const args = await this.all(positional, scope)
     if (list) for (const each of elements(await this.evaluate(list, scope))) args.push(each)

@@ -30,6 +30,7 @@ export class Loop {
     })
   }
 
+  /** Go on to the next element. */
   next(): void {
     this.#at++
   }

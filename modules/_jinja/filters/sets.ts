@@ -70,6 +70,7 @@ export const setFilters: Readonly<Record<string, Filter>> = {
       isTrue(preserve_nulls),
     )
   },
+  /** `new` has the elements that only the other list has, `old` those that only this one has; what is empty is left out. */
   compare_lists: (value, given) => {
     const fresh = elements(bind({ new: REQUIRED }, given).new)
     const old = elements(value)
@@ -94,6 +95,7 @@ function flattened(value: unknown, levels: number, keepsNulls: boolean): unknown
   })
 }
 
+/** For each key whose values differ, both values; an empty text for one that is not there. */
 function changes(old: unknown, fresh: unknown): Map<unknown, unknown> {
   if (!isMapping(old) || !isMapping(fresh))
     throw new TemplateError(`compare_dicts takes maps, not '${typeOf(isMapping(old) ? fresh : old)}'`)

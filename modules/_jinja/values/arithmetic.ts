@@ -5,7 +5,7 @@ import { TemplateError } from '../errors.ts'
 import type { BinaryOperator } from '../syntax/nodes.ts'
 import { formatPercent } from './format-percent.ts'
 import { checkLength, joined, repeated, timesOf } from './limits.ts'
-import { float, isFloat, isNumber, shrunk } from './numbers.ts'
+import { float, isFloat, isNumber, type Num, shrunk } from './numbers.ts'
 import { typeOf, Undefined } from './objects.ts'
 import { text } from './text.ts'
 
@@ -49,7 +49,6 @@ function product(left: unknown, right: unknown): unknown {
   return value instanceof Tuple ? Tuple.from(items) : items
 }
 
-type Num = number | bigint | boolean | Float
 /** Those that give an integer of two integers. */
 type NumberOperator = Exclude<BinaryOperator, '~' | '/'>
 

@@ -1,11 +1,12 @@
 /** Formats texts by `%`, as Python does. */
+import { Float } from '#internal'
 import { pythonAscii, pythonRepr } from '../../_values/python.ts'
 import { isMapping } from '../../_values/traverse.ts'
 import { Tuple } from '../../_values/tuple.ts'
 import { TemplateError } from '../errors.ts'
 import { getKey, hasKey } from './dicts.ts'
-import { bounded, characterOf, format } from './format-spec.ts'
-import { integer, isFloat, isNumber } from './numbers.ts'
+import { bounded, characterOf, format, type Spec } from './format-spec.ts'
+import { integer, isFloat, isNumber, type Num } from './numbers.ts'
 import { typeOf } from './objects.ts'
 import { text } from './text.ts'
 
@@ -30,7 +31,7 @@ export function formatPercent(template: string, values: unknown): string {
       const columns = width(wide)
       const digits = place.includes('.') ? width(precision) : undefined
       const value = key === undefined ? next() : named(values, key)
-      return one(value, {
+      return formatPlace(value, {
         type,
         flags,
         columns: Math.abs(columns),
@@ -58,10 +59,26 @@ interface Place {
   readonly isLeft: boolean
 }
 
-function one(value: unknown, { type, flags, columns, digits, isLeft }: Place): string {
-  const isText = 'sra'.includes(type)
-  const isZero = !isLeft && !isText && flags.includes('0')
-  const spec = {
+function formatPlace(value: unknown, place: Place): string {
+  const { type } = place
+  const spec = specOf(place)
+  if (type === 's') return format(text(value), spec)
+  if (type === 'r') return format(pythonRepr(value), { ...spec, type: 's' })
+  if (type === 'a') return format(pythonAscii(value), { ...spec, type: 's' })
+  if (type === 'c') {
+    const shown = typeof value === 'string' ? value : characterOf(integer(value))
+    return format(shown, { ...spec, type: 's' })
+  }
+  if (!isNumber(value))
+    throw new TemplateError(`%${type} format: a real number is required, not ${typeOf(value)}`)
+  if ('diuoxX'.includes(type)) return format(wholeOf(value, type), { ...spec, precision: undefined })
+  if ('eEfFgG'.includes(type)) return format(new Float(Number(value)), spec)
+  throw new TemplateError(`unsupported format character '${type}'`)
+}
+
+function specOf({ type, flags, columns, digits, isLeft }: Place): Spec {
+  const isZero = !isLeft && !'sra'.includes(type) && flags.includes('0')
+  return {
     fill: isZero ? '0' : ' ',
     align: isLeft ? '<' : isZero ? '=' : '>',
     sign: flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '',
@@ -71,25 +88,11 @@ function one(value: unknown, { type, flags, columns, digits, isLeft }: Place): s
     precision: digits,
     type: type === 'i' || type === 'u' ? 'd' : type,
   }
-  if (isText) {
-    const shown = type === 's' ? text(value) : type === 'r' ? pythonRepr(value) : pythonAscii(value)
-    return format(shown, { ...spec, type: 's' })
-  }
-  if (type === 'c')
-    return format(typeof value === 'string' ? value : characterOf(integer(value)), {
-      ...spec,
-      type: 's',
-    })
-  if (!isNumber(value))
-    throw new TemplateError(`%${type} format: a real number is required, not ${typeOf(value)}`)
-  const isWhole = 'doxX'.includes(spec.type)
-  if (isWhole && spec.type !== 'd' && isFloat(value))
-    throw new TemplateError(`%${type} format: an integer is required, not float`)
-  if (!isWhole && !'eEfFgG'.includes(type)) throw new TemplateError(`unsupported format character '${type}'`)
-  if (isWhole)
-    return format(isFloat(value) ? BigInt(Math.trunc(Number(value))) : BigInt(value.valueOf()), {
-      ...spec,
-      precision: undefined,
-    })
-  return format(Object(Number(value)), spec)
+}
+
+/** `%d` cuts the digits behind the point of a float off. */
+function wholeOf(value: Num, type: string): bigint {
+  if (!isFloat(value)) return BigInt(value.valueOf())
+  if ('diu'.includes(type)) return BigInt(Math.trunc(Number(value)))
+  throw new TemplateError(`%${type} format: an integer is required, not float`)
 }

@@ -1,7 +1,7 @@
 /** Formats numbers and texts as the format specifications of Python do. */
 import { isMapping } from '../../_values/traverse.ts'
 import { TemplateError } from '../errors.ts'
-import { isFloat, isNumber } from './numbers.ts'
+import { float, isFloat, isNumber } from './numbers.ts'
 import { typeOf } from './objects.ts'
 import { text } from './text.ts'
 
@@ -133,7 +133,7 @@ function floatDigits(magnitude: number, { type, precision, isAlternate }: Spec):
       return type === 'E' ? shown.toUpperCase() : shown
     }
     case '':
-      if (precision === undefined) return text(Number.isInteger(magnitude) ? Object(magnitude) : magnitude)
+      if (precision === undefined) return text(float(magnitude))
       return general(magnitude, precision, isAlternate)
     case 'g':
     case 'G':

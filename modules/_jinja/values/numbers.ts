@@ -13,7 +13,9 @@ export const shrunk = (value: bigint): bigint | number =>
 export const isFloat = (value: unknown): boolean =>
   value instanceof Number || (typeof value === 'number' && !Number.isSafeInteger(value))
 
-export const isNumber = (value: unknown): value is number | bigint | boolean | Float =>
+export type Num = number | bigint | boolean | Float
+
+export const isNumber = (value: unknown): value is Num =>
   typeof value === 'number' ||
   typeof value === 'bigint' ||
   typeof value === 'boolean' ||

@@ -120,6 +120,7 @@ export interface HostParts {
   member(name: string): unknown
   /** Change a member; only namespaces allow that. */
   assign?(name: string, value: unknown): void
+  /** What `in` asks. */
   has?(name: string): boolean | Promise<boolean>
   /** What a call of it gives. */
   invoke?(given: CallArguments): unknown

@@ -214,33 +214,49 @@ export function stripped(
   return all.slice(from, to).join('')
 }
 
-/** Without a separator at runs of white space. */
 function split(text: string, given: CallArguments, fromRight: boolean): string[] {
   const { sep, maxsplit } = bind({ sep: null, maxsplit: -1 }, given)
   const max = integer(maxsplit)
   const limit = max < 0 ? Number.POSITIVE_INFINITY : max
-  if (sep !== null && strictText(sep) === '') throw new TemplateError('empty separator')
-  const pattern = sep === null ? /\s+/g : new RegExp(escaped(strictText(sep)), 'g')
-  const whole = sep === null ? (fromRight ? text.trimEnd() : text.trimStart()) : text
-  const ends = [...whole.matchAll(pattern)].filter(
-    ({ index, 0: all }) => sep !== null || (index > 0 && index + all.length < whole.length),
-  )
-  const used = fromRight ? ends.slice(Math.max(ends.length - limit, 0)) : ends.slice(0, limit)
-  const parts: string[] = []
-  let at = 0
-  for (const { index, 0: between } of used) {
-    parts.push(whole.slice(at, index))
-    at = index + between.length
-  }
-  const last = whole.slice(at)
-  if (sep !== null) return [...parts, last]
-  const isWhole = used.length < ends.length
-  const rest = [...parts, isWhole ? last : last.trim()]
-  if (fromRight) rest[0] = used.length < ends.length ? (rest[0] as string) : (rest[0] as string).trim()
-  return rest.filter((part) => part !== '')
+  if (sep === null) return splitAtSpace(text, limit, fromRight)
+  const separator = strictText(sep)
+  if (separator === '') throw new TemplateError('empty separator')
+  return fromRight ? splitFromRight(text, separator, limit) : splitAtSeparator(text, separator, limit)
 }
 
-const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+/** Split into words. Beyond the limit the rest stays as it is. */
+function splitAtSpace(text: string, limit: number, fromRight: boolean): string[] {
+  const found = [...text.matchAll(/\S+/g)]
+  const words = found.map(([word]) => word)
+  if (words.length <= limit) return words
+  if (!fromRight) return [...words.slice(0, limit), text.slice(found[limit]?.index)]
+  const last = found[found.length - limit - 1] as RegExpExecArray
+  return [text.slice(0, last.index + last[0].length), ...words.slice(words.length - limit)]
+}
+
+function splitAtSeparator(text: string, separator: string, limit: number): string[] {
+  const parts: string[] = []
+  let from = 0
+  while (parts.length < limit) {
+    const at = text.indexOf(separator, from)
+    if (at < 0) break
+    parts.push(text.slice(from, at))
+    from = at + separator.length
+  }
+  return [...parts, text.slice(from)]
+}
+
+function splitFromRight(text: string, separator: string, limit: number): string[] {
+  const parts: string[] = []
+  let to = text.length
+  while (parts.length < limit && to >= separator.length) {
+    const at = text.lastIndexOf(separator, to - separator.length)
+    if (at < 0) break
+    parts.push(text.slice(at + separator.length, to))
+    to = at
+  }
+  return [text.slice(0, to), ...parts.reverse()]
+}
 
 function partition(text: string, separator: string, fromRight: boolean): Tuple {
   if (separator === '') throw new TemplateError('empty separator')

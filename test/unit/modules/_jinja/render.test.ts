@@ -172,3 +172,9 @@ test('A list that contains itself is refused in a sentence', async () => {
 test('A key that is equal to another one removes that', async () => {
   expect(await render("{% set d = {1: 'a', 2: 'b'} %}{{ d.pop(1.0) }} {{ d }}")).toBe("a {2: 'b'}")
 })
+
+test('Texts are split from the right, and up to a limit, as in Python', async () => {
+  const template =
+    "{{ 'aaa'.rsplit('aa', 1) }} {{ 'a '.split(none, 0) }} {{ ' a  b c '.split(none, 1) }} {{ ' a  b c '.rsplit(none, 1) }} {{ 'a,b,c'.rsplit(',', 1) }} {{ ' '.split() }}"
+  expect(await render(template)).toBe("['a', ''] ['a '] ['a', 'b c '] [' a  b', 'c'] ['a,b', 'c'] []")
+})
