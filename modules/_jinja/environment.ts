@@ -1,6 +1,7 @@
 /** What templates may use. */
+
+import type { WhiteSpace } from './syntax/lexer.ts'
 import type { Format } from './syntax/nodes.ts'
-import type { WhiteSpace } from './syntax/tokens.ts'
 import type { CallArguments } from './values/objects.ts'
 
 /** May be asynchronous. */

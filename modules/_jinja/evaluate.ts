@@ -34,9 +34,9 @@ export class Evaluator {
         return Tuple.from(await this.all(node.items, scope))
       case 'dict':
         return this.#dict(node, scope)
-      case 'attribute':
+      case 'getattr':
         return this.#lenient(await attribute(await this.evaluate(node.of, scope), node.name))
-      case 'item':
+      case 'getitem':
         return this.#lenient(
           await item(await this.evaluate(node.of, scope), await this.evaluate(node.key, scope)),
         )
@@ -63,8 +63,8 @@ export class Evaluator {
       }
       case 'compare':
         return this.#compare(node, scope)
-      case 'choice':
-        return this.#choice(node, scope)
+      case 'conditional':
+        return this.#conditional(node, scope)
     }
   }
 
@@ -155,7 +155,10 @@ export class Evaluator {
     return true
   }
 
-  async #choice({ test, then, else: otherwise }: ExpressionOf<'choice'>, scope: Scope): Promise<unknown> {
+  async #conditional(
+    { test, then, else: otherwise }: ExpressionOf<'conditional'>,
+    scope: Scope,
+  ): Promise<unknown> {
     if (await this.isTrue(test, scope)) return this.evaluate(then, scope)
     if (otherwise) return this.evaluate(otherwise, scope)
     return new Undefined('the inline if-expression evaluated to false and no else section was defined.', true)

@@ -55,7 +55,7 @@ function range({ args }: CallArguments): Range {
 
 function toMap({ args, kwargs }: CallArguments): Map<unknown, unknown> {
   const map = new Map<unknown, unknown>()
-  for (const given of args) for (const [key, value] of pairs(given)) setKey(map, key, value)
+  for (const other of args) for (const [key, value] of pairs(other)) setKey(map, key, value)
   for (const [key, value] of kwargs) map.set(key, value)
   return map
 }

@@ -20,7 +20,7 @@ export { render } from './render.ts'
 export { type CallArguments, Callable, HostObject, Undefined } from './values/objects.ts'
 export { plain } from './values/text.ts'
 
-export const builtIn: Pick<Environment, 'filters' | 'tests'> = {
+export const builtInFiltersAndTests: Pick<Environment, 'filters' | 'tests'> = {
   filters: merged([
     textFilters,
     numberFilters,

@@ -15,7 +15,7 @@ import { isLower, isUpper } from './values/text-methods.ts'
 
 const is = withoutArguments<unknown, boolean>
 
-const with_ =
+const withArgument =
   (holds: (value: unknown, other: unknown) => boolean | Promise<boolean>): Test =>
   (value, given) =>
     holds(value, bind({ other: REQUIRED }, given).other)
@@ -23,12 +23,12 @@ const with_ =
 /** Return a number. @throws TemplateError if the value is none */
 const real = (value: unknown): unknown => (isNumber(value) ? value : integer(value))
 
-const equal = with_(isEqual)
-const notEqual = with_((value, other) => !isEqual(value, other))
-const less = with_((value, other) => compare(value, other) < 0)
-const greater = with_((value, other) => compare(value, other, '>') > 0)
-const atMost = with_((value, other) => compare(value, other, '<=') <= 0)
-const atLeast = with_((value, other) => compare(value, other, '>=') >= 0)
+const equal = withArgument(isEqual)
+const notEqual = withArgument((value, other) => !isEqual(value, other))
+const less = withArgument((value, other) => compare(value, other) < 0)
+const greater = withArgument((value, other) => compare(value, other, '>') > 0)
+const atMost = withArgument((value, other) => compare(value, other, '<=') <= 0)
+const atLeast = withArgument((value, other) => compare(value, other, '>=') >= 0)
 
 export const tests: Readonly<Record<string, Test>> = {
   defined: is((value) => !(value instanceof Undefined)),
@@ -53,11 +53,9 @@ export const tests: Readonly<Record<string, Test>> = {
   upper: is((value) => isUpper(text(value))),
   odd: is((value) => Number(binary('%', real(value), 2)) === 1),
   even: is((value) => Number(binary('%', real(value), 2)) === 0),
-  divisibleby: with_((value, other) => {
-    return Number(binary('%', real(value), real(other))) === 0
-  }),
-  sameas: with_((value, other) => value === other),
-  in: with_((value, other) => contains(other, value)),
+  divisibleby: withArgument((value, other) => Number(binary('%', real(value), real(other))) === 0),
+  sameas: withArgument((value, other) => value === other),
+  in: withArgument((value, other) => contains(other, value)),
   eq: equal,
   equalto: equal,
   '==': equal,

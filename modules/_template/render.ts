@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { CommandExecutionError, type Context, fromRecordJson } from 'salt-ts'
-import { builtIn, type Environment, globals, render, TemplateError } from '../_jinja/index.ts'
+import { builtInFiltersAndTests, type Environment, globals, render, TemplateError } from '../_jinja/index.ts'
 import { fromYaml } from '../_slsutil/yaml.ts'
 import { errorMessage } from './error-message.ts'
 import type { RenderOptions } from './index.ts'
@@ -18,8 +18,8 @@ export async function renderJinja(
   context: Context,
 ): Promise<string> {
   const { opts, pillar, grains } = context
-  const given = { salt: saltFunctions(context), pillar, grains, opts, saltenv, ...variables }
-  const environment = environmentOf(new Map([...globals, ...Object.entries(given)]), saltenv, context)
+  const names = { salt: saltFunctions(context), pillar, grains, opts, saltenv, ...variables }
+  const environment = environmentOf(new Map([...globals, ...Object.entries(names)]), saltenv, context)
   try {
     const text = await render(source, environment)
     // Jinja drops the last line break of a template, and Salt restores it.
@@ -41,7 +41,7 @@ function environmentOf(names: ReadonlyMap<string, unknown>, saltenv: string, con
       `The option jinja_env takes trim_blocks and lstrip_blocks, not ${refused.join(', ')}.`,
     )
   return {
-    ...builtIn,
+    ...builtInFiltersAndTests,
     globals: names,
     whiteSpace: {
       trim_blocks: trim_blocks === true || opts.jinja_trim_blocks === true,

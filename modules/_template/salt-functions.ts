@@ -32,9 +32,9 @@ export function saltFunctions({ call, loader }: Context): unknown {
 
 async function run(call: Context['call'], name: string, { args, kwargs }: CallArguments): Promise<unknown> {
   const named = Object.fromEntries([...kwargs].map(([key, value]) => [key, plain(value)]))
-  const given = args.map(plain)
+  const positional = args.map(plain)
   try {
-    return await call(untyped(name), given, named)
+    return await call(untyped(name), positional, named)
   } catch (cause) {
     throw new CalledFunctionError((cause as Error).message, { cause })
   }

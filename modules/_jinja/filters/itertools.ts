@@ -16,14 +16,14 @@ export const itertoolsFilters: Readonly<Record<string, Filter>> = {
     const times = integer(kwargs.get('repeat') ?? 1)
     if (times > 100) throw new TemplateError(`more than ${MAX_RESULTS} results are refused`)
     if (times > 0 && lists.some((list) => list.length === 0)) return []
-    return bounded(products(Array.from({ length: times }, () => lists).flat())).map((each) =>
+    return limited(products(Array.from({ length: times }, () => lists).flat())).map((each) =>
       Tuple.from(each),
     )
   },
   combinations: (value, given) =>
-    bounded(combinations(elements(value), sizeOf(given))).map((each) => Tuple.from(each)),
+    limited(combinations(elements(value), resultSize(given))).map((each) => Tuple.from(each)),
   permutations: (value, given) =>
-    bounded(permutations(elements(value), sizeOf(given, elements(value).length))).map((each) =>
+    limited(permutations(elements(value), resultSize(given, elements(value).length))).map((each) =>
       Tuple.from(each),
     ),
   compress: (value, given) => {
@@ -47,7 +47,7 @@ function zipped(
 /** More results are refused. */
 const MAX_RESULTS = 100_000
 
-function bounded(results: Iterable<unknown[]>): unknown[][] {
+function limited(results: Iterable<unknown[]>): unknown[][] {
   const all: unknown[][] = []
   for (const each of results) {
     if (all.length >= MAX_RESULTS) throw new TemplateError(`more than ${MAX_RESULTS} results are refused`)
@@ -56,7 +56,7 @@ function bounded(results: Iterable<unknown[]>): unknown[][] {
   return all
 }
 
-function sizeOf(given: CallArguments, fallback: unknown = REQUIRED): number {
+function resultSize(given: CallArguments, fallback: unknown = REQUIRED): number {
   const size = integer(bind({ r: fallback }, given).r)
   if (size < 0) throw new TemplateError('r must be non-negative')
   return size

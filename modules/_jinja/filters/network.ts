@@ -15,23 +15,23 @@ type Version = 4 | 6
 const MAX_HOSTS = 65_536
 
 /** An address, which may have a length of its prefix, and a zone. */
-interface Interface {
+interface IpInterface {
   readonly version: Version
   readonly bits: bigint
   readonly zone: string
-  readonly length: number | undefined
+  readonly prefixLength: number | undefined
 }
 
-function interfaceOf(value: unknown): Interface | undefined {
+function interfaceOf(value: unknown): IpInterface | undefined {
   if (typeof value !== 'string') return undefined
   const [, start = '', zone = '', digits] = /^([^%/]*)(%[^%/]+)?(?:\/(\d{1,3}))?$/.exec(value) ?? []
   const address = parseAddress(start)
   if (!address || (zone !== '' && address.version === 4)) return undefined
-  const length = digits === undefined ? undefined : Number(digits)
-  return (length ?? 0) <= sizeOf(address.version) ? { ...address, zone, length } : undefined
+  const prefixLength = digits === undefined ? undefined : Number(digits)
+  return (prefixLength ?? 0) <= bitsOf(address.version) ? { ...address, zone, prefixLength } : undefined
 }
 
-const sizeOf = (version: Version): number => (version === 4 ? 32 : 128)
+const bitsOf = (version: Version): number => (version === 4 ? 32 : 128)
 
 /** Write an address as Python does: the longest run of zeros of IPv6 is left out. */
 function shown(version: Version, bits: bigint): string {
@@ -45,8 +45,8 @@ function shown(version: Version, bits: bigint): string {
   return new URL(`http://[${parts.map((part) => part.toString(16)).join(':')}]`).hostname.slice(1, -1)
 }
 
-const withLength = ({ version, bits, zone, length }: Interface, usual?: number): string => {
-  const ones = length ?? usual
+const withLength = ({ version, bits, zone, prefixLength }: IpInterface, usual?: number): string => {
+  const ones = prefixLength ?? usual
   return shown(version, bits) + zone + (ones === undefined ? '' : `/${ones}`)
 }
 
@@ -78,18 +78,19 @@ const byVersion = (values: readonly unknown[]): unknown[] =>
 
 /** Return a filter that computes something of an address, or of each address of a list. Null if there is none. */
 const ofEach =
-  (compute: (found: Interface) => unknown): Filter =>
+  (compute: (found: IpInterface) => unknown): Filter =>
   (value, given, environment) => {
     const found = addresses(undefined)(value, given, environment)
     const all = (Array.isArray(found) ? found : [found]).flatMap((each) => interfaceOf(each) ?? [])
     if (all.length === 0) return null
-    return Array.isArray(value) ? all.map(compute) : compute(all[0] as Interface)
+    return Array.isArray(value) ? all.map(compute) : compute(all[0] as IpInterface)
   }
 
-const hostBits = ({ version, length }: Interface): number => sizeOf(version) - (length ?? sizeOf(version))
+const hostBits = ({ version, prefixLength }: IpInterface): number =>
+  bitsOf(version) - (prefixLength ?? bitsOf(version))
 
 /** Without the address of the network, and the broadcast address of IPv4. */
-function hosts(network: Interface): string[] {
+function hosts(network: IpInterface): string[] {
   const free = hostBits(network)
   if (2 ** free > MAX_HOSTS) throw new TemplateError(`networks of more than ${MAX_HOSTS} hosts are refused`)
   const first = (network.bits >> BigInt(free)) << BigInt(free)
@@ -99,7 +100,7 @@ function hosts(network: Interface): string[] {
   )
 }
 
-function networkSize(network: Interface): bigint | number {
+function networkSize(network: IpInterface): bigint | number {
   const size = 1n << BigInt(hostBits(network))
   return Number.isSafeInteger(Number(size)) ? Number(size) : size
 }
@@ -140,7 +141,7 @@ export const networkFilters: Readonly<Record<string, Filter>> = {
   ipaddr: addresses(undefined),
   ipv4: addresses(4),
   ipv6: addresses(6),
-  ip_host: ofEach((found) => withLength(found, sizeOf(found.version))),
+  ip_host: ofEach((found) => withLength(found, bitsOf(found.version))),
   ipwrap: withoutArguments((value) => (Array.isArray(value) ? value.map(wrapped) : wrapped(value))),
   network_hosts: ofEach(hosts),
   network_size: ofEach(networkSize),

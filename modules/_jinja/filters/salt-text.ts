@@ -72,10 +72,10 @@ function toNumber(value: unknown): unknown {
 const UNITS = 'BKMGTPEZY'
 
 function bytesOfHuman(shown: string, unit: string, isMetric: boolean): number {
-  const [, digits = '', given = ''] = /^([\d.]*)\s*(.*)$/.exec(shown.trim()) ?? []
+  const [, digits = '', ownUnit = ''] = /^([\d.]*)\s*(.*)$/.exec(shown.trim()) ?? []
   const value = Number(digits)
   if (digits === '' || !Number.isFinite(value)) return 0
-  const name = (given || unit).toUpperCase()
+  const name = (ownUnit || unit).toUpperCase()
   const [, letter = '', rest = ''] = /^([A-Z])(.*)$/.exec(name) ?? []
   const power = UNITS.indexOf(letter)
   if (power < 0 || !['', 'B', 'IB'].includes(rest)) return 0

@@ -15,7 +15,7 @@ import { type CallArguments, typeOf, Undefined } from '../values/objects.ts'
 import { readFloat, readInteger } from '../values/read-number.ts'
 import { isIterable, isTrue } from '../values/sequences.ts'
 import { strictText, text } from '../values/text.ts'
-import { capitalized, centred, linesOf, replaced, stripped } from '../values/text-methods.ts'
+import { capitalized, centered, linesOf, replaced, stripped } from '../values/text-methods.ts'
 
 const onText = (change: (shown: string) => unknown): Filter =>
   withoutArguments((value) => change(text(value)))
@@ -80,7 +80,7 @@ export const textFilters: Readonly<Record<string, Filter>> = {
     const { chars } = bind({ chars: null }, given)
     return stripped(text(value), chars, { atStart: true, atEnd: true })
   },
-  center: (value, given) => centred(text(value), integer(bind({ width: 80 }, given).width)),
+  center: (value, given) => centered(text(value), integer(bind({ width: 80 }, given).width)),
   replace(value, given) {
     const { old, new: other, count } = bind({ old: REQUIRED, new: REQUIRED, count: null }, given)
     return replaced(text(value), text(old), text(other), count === null ? -1 : integer(count))

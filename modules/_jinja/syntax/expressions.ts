@@ -18,8 +18,7 @@ const NO_ARGUMENTS: Arguments = { positional: [], keywords: [] }
 
 /** Read an expression; several with commas between are a tuple. */
 export function readTuple(tokens: TokenStream, { withCondition = true } = {}): Expression {
-  if (tokens.isNext('variable end') || tokens.isNext('block end') || tokens.isOperator(')'))
-    throw tokens.wrong(`Expected an expression, got '${labelOf(tokens.current)}'`)
+  if (endsExpression(tokens)) throw tokens.wrong(`Expected an expression, got '${labelOf(tokens.current)}'`)
   const read = () => (withCondition ? readExpression(tokens) : readOr(tokens))
   const first = read()
   if (!tokens.isOperator(',')) return first
@@ -28,12 +27,11 @@ export function readTuple(tokens: TokenStream, { withCondition = true } = {}): E
   return { type: 'tuple', items }
 }
 
+const endsExpression = (tokens: TokenStream): boolean =>
+  tokens.isNext('variable end') || tokens.isNext('block end') || tokens.isOperator(')')
+
 const endsTuple = (tokens: TokenStream): boolean =>
-  tokens.isNext('variable end') ||
-  tokens.isNext('block end') ||
-  tokens.isOperator(')') ||
-  tokens.isOperator('=') ||
-  tokens.isName('in', 'if', 'recursive')
+  endsExpression(tokens) || tokens.isOperator('=') || tokens.isName('in', 'if', 'recursive')
 
 /** @throws TemplateSyntaxError */
 export function readExpression(tokens: TokenStream): Expression {
@@ -45,7 +43,7 @@ function readConditional(tokens: TokenStream): Expression {
   while (tokens.skip('name', 'if')) {
     const test = readOr(tokens)
     const otherwise = tokens.skip('name', 'else') ? readExpression(tokens) : undefined
-    then = { type: 'choice', test, then, ...(otherwise && { else: otherwise }) }
+    then = { type: 'conditional', test, then, ...(otherwise && { else: otherwise }) }
   }
   return then
 }
@@ -74,14 +72,14 @@ function readCompare(tokens: TokenStream): Expression {
   const first = readSum(tokens)
   const others: Comparison[] = []
   for (;;) {
-    const operator = comparison(tokens)
+    const operator = readComparison(tokens)
     if (operator === undefined) break
     others.push({ operator, with: readSum(tokens) })
   }
   return others.length === 0 ? first : { type: 'compare', first, others }
 }
 
-function comparison(tokens: TokenStream): ComparisonOperator | undefined {
+function readComparison(tokens: TokenStream): ComparisonOperator | undefined {
   const found = tokens.skipOperator(comparisons)
   if (found !== undefined) return found
   if (tokens.skip('name', 'in')) return 'in'
@@ -131,7 +129,7 @@ function readPrimary(tokens: TokenStream): Expression {
     if (Object.hasOwn(literals, token.value)) return { type: 'constant', value: literals[token.value] }
     return { type: 'name', name: token.value }
   }
-  if (token.kind === 'string') return { type: 'constant', value: strings(tokens) }
+  if (token.kind === 'string') return { type: 'constant', value: readStrings(tokens) }
   if (token.kind === 'number') {
     tokens.next()
     return { type: 'constant', value: numberFrom(token.value, token.isFloat) }
@@ -143,7 +141,7 @@ function readPrimary(tokens: TokenStream): Expression {
 }
 
 /** Strings one after the other are one. */
-function strings(tokens: TokenStream): string {
+function readStrings(tokens: TokenStream): string {
   let text = ''
   while (tokens.isNext('string')) text += tokens.next().value
   return text
@@ -196,9 +194,9 @@ function readPostfix(tokens: TokenStream, start: Expression): Expression {
 
 function readMember(tokens: TokenStream, of: Expression): Expression {
   const token = tokens.next()
-  if (token.kind === 'name') return { type: 'attribute', of, name: token.value }
+  if (token.kind === 'name') return { type: 'getattr', of, name: token.value }
   if (token.kind !== 'number' || token.isFloat) throw tokens.wrong('expected name or number', token.line)
-  return { type: 'item', of, key: { type: 'constant', value: Number(token.value) } }
+  return { type: 'getitem', of, key: { type: 'constant', value: Number(token.value) } }
 }
 
 function readSubscript(tokens: TokenStream, of: Expression): Expression {
@@ -213,7 +211,7 @@ function readSubscript(tokens: TokenStream, of: Expression): Expression {
   } while (tokens.skip('operator', ','))
   tokens.expect('operator', ']')
   return {
-    type: 'item',
+    type: 'getitem',
     of,
     key: keys.length === 1 ? (keys[0] as Expression) : { type: 'tuple', items: keys },
   }

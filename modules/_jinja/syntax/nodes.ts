@@ -5,8 +5,8 @@ export type Expression =
   | { readonly type: 'name'; readonly name: string }
   | { readonly type: 'list' | 'tuple'; readonly items: readonly Expression[] }
   | { readonly type: 'dict'; readonly pairs: readonly (readonly [Expression, Expression])[] }
-  | { readonly type: 'attribute'; readonly of: Expression; readonly name: string }
-  | { readonly type: 'item'; readonly of: Expression; readonly key: Expression }
+  | { readonly type: 'getattr'; readonly of: Expression; readonly name: string }
+  | { readonly type: 'getitem'; readonly of: Expression; readonly key: Expression }
   | { readonly type: 'slice'; readonly of: Expression; readonly bounds: readonly (Expression | undefined)[] }
   | { readonly type: 'call'; readonly of: Expression; readonly given: Arguments }
   /** Without `of` it is that of a `{% filter %}` block. */
@@ -22,7 +22,7 @@ export type Expression =
   | { readonly type: 'and' | 'or'; readonly left: Expression; readonly right: Expression }
   | { readonly type: 'compare'; readonly first: Expression; readonly others: readonly Comparison[] }
   | {
-      readonly type: 'choice'
+      readonly type: 'conditional'
       readonly test: Expression
       readonly then: Expression
       readonly else?: Expression

@@ -1,15 +1,15 @@
 /** Reads templates. Statements are those of Jinja with its extensions `do` and loop controls, and those that Salt adds. */
 import { TemplateSyntaxError } from '../errors.ts'
 import { literals, readBlockFilters, readExpression, readTuple } from './expressions.ts'
+import { tokenize, type WhiteSpace } from './lexer.ts'
 import type { Expression, Format, Parameter, Statement, Target, Template } from './nodes.ts'
 import { takenBy } from './taken.ts'
 import { labelOf, TOO_DEEP, TokenStream } from './token-stream.ts'
-import { tokensOf, type WhiteSpace } from './tokens.ts'
 
 /** @throws TemplateSyntaxError */
 export function parse(text: string, whiteSpace: WhiteSpace, name?: string): Template {
   try {
-    return { name, ...partsOf(new TokenStream(tokensOf(text, whiteSpace))) }
+    return { name, ...partsOf(new TokenStream(tokenize(text, whiteSpace))) }
   } catch (error) {
     if (error instanceof TemplateSyntaxError) error.template = name
     throw error
@@ -19,7 +19,7 @@ export function parse(text: string, whiteSpace: WhiteSpace, name?: string): Temp
 function partsOf(tokens: TokenStream): Omit<Template, 'name'> {
   const parser = new Parser(tokens)
   try {
-    return { body: parser.template(), blocks: parser.blocks }
+    return { body: parser.readTemplate(), blocks: parser.blocks }
   } catch (error) {
     throw error instanceof RangeError ? tokens.wrong(TOO_DEEP) : error
   }
@@ -35,14 +35,14 @@ class Parser {
     this.#tokens = tokens
   }
 
-  template(): Statement[] {
-    const body = this.#until([])
+  readTemplate(): Statement[] {
+    const body = this.#readUntil([])
     this.#tokens.expect('end')
     return body
   }
 
   /** Read statements up to a tag of these names, which stays; without names up to the end. */
-  #until(ends: readonly string[]): Statement[] {
+  #readUntil(ends: readonly string[]): Statement[] {
     const tokens = this.#tokens
     const body: Statement[] = []
     for (;;) {
@@ -54,59 +54,70 @@ class Parser {
         tokens.expect('variable end')
       } else if (tokens.skip('block begin')) {
         if (ends.length > 0 && tokens.isName(...ends)) return body
-        const statement = this.#statement(line)
+        const statement = this.#readStatement(line)
         if (statement) body.push(statement)
         tokens.expect('block end')
-      } else if (ends.length > 0) throw this.#unended()
+      } else if (ends.length > 0) throw this.#unexpectedEnd()
       else return body
     }
   }
 
   /** Read a body, its end tag, and nothing behind that. */
-  #bodyOf(tag: string, end = `end${tag}`): Statement[] {
+  #readBody(tag: string, end = `end${tag}`): Statement[] {
     this.#tokens.expect('block end')
-    const body = this.#inside(tag, [end])
+    const body = this.#readInside(tag, [end])
     this.#tokens.next()
     return body
   }
 
-  #inside(tag: string, ends: readonly string[]): Statement[] {
+  #readInside(tag: string, ends: readonly string[]): Statement[] {
     this.#open.push({ tag, ends })
-    const body = this.#until(ends)
+    const body = this.#readUntil(ends)
     this.#open.pop()
     return body
   }
 
-  #unended(): TemplateSyntaxError {
-    const { tag, ends } = this.#open.at(-1) as { tag: string; ends: readonly string[] }
-    const names = ends.map((end) => `'${end}'`).join(' or ')
-    return this.#tokens.wrong(
-      `Unexpected end of template. Jinja was looking for the following tags: ${names}. The innermost block that needs to be closed is '${tag}'.`,
-    )
+  #unexpectedEnd(): TemplateSyntaxError {
+    return this.#tokens.wrong(`Unexpected end of template. ${this.#lookingFor()}`)
   }
 
-  #statement(line: number): Statement | undefined {
+  /** What the innermost tag that is open waits for. */
+  #lookingFor(isExpectedOutside = false): string {
+    const { tag, ends } = this.#open.at(-1) as { tag: string; ends: readonly string[] }
+    const names = ends.map((end) => `'${end}'`).join(' or ')
+    const why = isExpectedOutside
+      ? `You probably made a nesting mistake. Jinja is expecting this tag, but currently looking for ${names}.`
+      : `Jinja was looking for the following tags: ${names}.`
+    return `${why} The innermost block that needs to be closed is '${tag}'.`
+  }
+
+  #readStatement(line: number): Statement | undefined {
     const tokens = this.#tokens
     const name = tokens.isNext('name') ? tokens.next().value : ''
     switch (name) {
       case 'for':
-        return this.#for(line)
+        return this.#readFor(line)
       case 'if':
-        return this.#if(line)
+        return this.#readIf(line)
       case 'set':
-        return this.#set(line)
+        return this.#readSet(line)
       case 'with':
-        return this.#with(line)
+        return this.#readWith(line)
       case 'macro': {
         const macro = tokens.name()
-        const parameters = this.#parameters()
-        const body = this.#bodyOf('macro')
+        const parameters = this.#readParameters()
+        const body = this.#readBody('macro')
         return { type: 'macro', name: macro, parameters, takes: takenBy(parameters, body), body, line }
       }
       case 'call':
-        return this.#call(line)
+        return this.#readCall(line)
       case 'filter':
-        return { type: 'filter block', filters: readBlockFilters(tokens), body: this.#bodyOf('filter'), line }
+        return {
+          type: 'filter block',
+          filters: readBlockFilters(tokens),
+          body: this.#readBody('filter'),
+          line,
+        }
       case 'do':
         return { type: 'do', value: readTuple(tokens), line }
       case 'break':
@@ -114,24 +125,24 @@ class Parser {
         if (!this.#isInLoop()) throw tokens.wrong(`'${name}' outside loop`, line)
         return { type: name, line }
       case 'block':
-        return this.#block(line)
+        return this.#readBlock(line)
       case 'extends':
         return { type: 'extends', template: readExpression(tokens), line }
       case 'include':
-        return this.#include(line)
+        return this.#readInclude(line)
       case 'import':
-        return this.#import(line)
+        return this.#readImport(line)
       case 'from':
-        return this.#from(line)
+        return this.#readFrom(line)
       case 'autoescape':
         readExpression(tokens)
-        return { type: 'body', body: this.#bodyOf('autoescape'), line }
+        return { type: 'body', body: this.#readBody('autoescape'), line }
       case 'profile':
         tokens.expect('name', 'as')
         readExpression(tokens)
-        return { type: 'body', body: this.#bodyOf('profile'), line }
+        return { type: 'body', body: this.#readBody('profile'), line }
     }
-    return this.#data(name, line)
+    return this.#readData(name, line)
   }
 
   /** Whether a loop is around, inside the macro or block that is open. */
@@ -141,10 +152,10 @@ class Parser {
   }
 
   /** The tags that Salt adds for data. */
-  #data(tag: string, line: number): Statement {
+  #readData(tag: string, line: number): Statement {
     const tokens = this.#tokens
     const [, verb, format] = /^(load|import)_(yaml|json|text)$/.exec(tag) ?? []
-    if (verb === undefined) throw this.#unknown(tag, line)
+    if (verb === undefined) throw this.#unknownTag(tag, line)
     const how = { format: format as Format, line }
     if (verb === 'import') {
       const template = readExpression(tokens)
@@ -152,77 +163,71 @@ class Parser {
       return { type: 'import data', template, name: tokens.name(), ...how }
     }
     tokens.expect('name', 'as')
-    return { type: 'load', name: tokens.name(), body: this.#bodyOf(tag, 'endload'), ...how }
+    return { type: 'load', name: tokens.name(), body: this.#readBody(tag, 'endload'), ...how }
   }
 
-  #unknown(tag: string, line: number): TemplateSyntaxError {
-    const open = this.#open.at(-1)
+  #unknownTag(tag: string, line: number): TemplateSyntaxError {
     if (tag === '') return this.#tokens.wrong('tag name expected', line)
-    if (!open) return this.#tokens.wrong(`Encountered unknown tag '${tag}'.`, line)
-    const wanted = open.ends.map((end) => `'${end}'`).join(' or ')
-    const why = this.#open.some(({ ends }) => ends.includes(tag))
-      ? `You probably made a nesting mistake. Jinja is expecting this tag, but currently looking for ${wanted}.`
-      : `Jinja was looking for the following tags: ${wanted}.`
-    return this.#tokens.wrong(
-      `Encountered unknown tag '${tag}'. ${why} The innermost block that needs to be closed is '${open.tag}'.`,
-      line,
-    )
+    const unknown = `Encountered unknown tag '${tag}'.`
+    if (this.#open.length === 0) return this.#tokens.wrong(unknown, line)
+    const isExpectedOutside = this.#open.some(({ ends }) => ends.includes(tag))
+    return this.#tokens.wrong(`${unknown} ${this.#lookingFor(isExpectedOutside)}`, line)
   }
 
-  #for(line: number): Statement {
+  #readFor(line: number): Statement {
     const tokens = this.#tokens
-    const target = this.#target()
+    const target = this.#readTarget()
     tokens.expect('name', 'in')
     const over = readTuple(tokens, { withCondition: false })
     const condition = tokens.skip('name', 'if') ? readExpression(tokens) : undefined
     const isRecursive = tokens.skip('name', 'recursive')
     tokens.expect('block end')
-    const body = this.#inside('for', ['endfor', 'else'])
-    const otherwise = tokens.next().value === 'else' ? this.#bodyOf('for') : []
+    const body = this.#readInside('for', ['endfor', 'else'])
+    const otherwise = tokens.next().value === 'else' ? this.#readBody('for') : []
     return { type: 'for', target, over, isRecursive, body, otherwise, line, ...(condition && { condition }) }
   }
 
-  #if(line: number): Statement {
+  #readIf(line: number): Statement {
     const tokens = this.#tokens
     const branches: { test: Expression; body: Statement[] }[] = []
     let otherwise: Statement[] = []
     for (let word = 'if'; word !== 'endif'; ) {
       if (word === 'else') {
-        otherwise = this.#bodyOf('if')
+        otherwise = this.#readBody('if')
         break
       }
       const test = readTuple(tokens)
       tokens.expect('block end')
-      branches.push({ test, body: this.#inside('if', ['elif', 'else', 'endif']) })
+      branches.push({ test, body: this.#readInside('if', ['elif', 'else', 'endif']) })
       word = tokens.next().value
     }
     return { type: 'if', branches, otherwise, line }
   }
 
-  #set(line: number): Statement {
+  #readSet(line: number): Statement {
     const tokens = this.#tokens
     if (tokens.isNext('block end'))
       throw tokens.wrong(`Expected an expression, got '${labelOf(tokens.current)}'`)
-    const target = this.#target()
+    const target = this.#readTarget()
     if (tokens.skip('operator', '=')) return { type: 'set', target, value: readTuple(tokens), line }
     const filters = tokens.skip('operator', '|') ? readBlockFilters(tokens) : undefined
-    return { type: 'set block', target, filters, body: this.#bodyOf('set'), line }
+    return { type: 'set block', target, filters, body: this.#readBody('set'), line }
   }
 
   /** One name or several with commas between them, in parentheses or not. */
-  #target(): Target {
-    const first = this.#oneTarget()
+  #readTarget(): Target {
+    const first = this.#readOneTarget()
     if (!this.#tokens.isOperator(',')) return first
     const items = [first]
     while (this.#tokens.skip('operator', ','))
-      if (!this.#tokens.isName('in') && !this.#tokens.isOperator('=')) items.push(this.#oneTarget())
+      if (!this.#tokens.isName('in') && !this.#tokens.isOperator('=')) items.push(this.#readOneTarget())
     return { type: 'tuple', items }
   }
 
-  #oneTarget(): Target {
+  #readOneTarget(): Target {
     const tokens = this.#tokens
     if (tokens.skip('operator', '(')) {
-      const target = this.#target()
+      const target = this.#readTarget()
       tokens.expect('operator', ')')
       return target
     }
@@ -233,19 +238,19 @@ class Parser {
       : { type: 'target', name }
   }
 
-  #with(line: number): Statement {
+  #readWith(line: number): Statement {
     const tokens = this.#tokens
     const values: [Target, Expression][] = []
     while (!tokens.isNext('block end')) {
       if (values.length > 0) tokens.expect('operator', ',')
-      const target = this.#oneTarget()
+      const target = this.#readOneTarget()
       tokens.expect('operator', '=')
       values.push([target, readExpression(tokens)])
     }
-    return { type: 'with', values, body: this.#bodyOf('with'), line }
+    return { type: 'with', values, body: this.#readBody('with'), line }
   }
 
-  #parameters(): Parameter[] {
+  #readParameters(): Parameter[] {
     const tokens = this.#tokens
     const parameters: Parameter[] = []
     tokens.expect('operator', '(')
@@ -263,16 +268,16 @@ class Parser {
     return parameters
   }
 
-  #call(line: number): Statement {
+  #readCall(line: number): Statement {
     const tokens = this.#tokens
-    const parameters = tokens.isOperator('(') ? this.#parameters() : []
+    const parameters = tokens.isOperator('(') ? this.#readParameters() : []
     const call = readExpression(tokens)
     if (call.type !== 'call') throw tokens.wrong('expected call', line)
-    const body = this.#bodyOf('call')
+    const body = this.#readBody('call')
     return { type: 'call block', call, parameters, takes: takenBy(parameters, body), body, line }
   }
 
-  #block(line: number): Statement {
+  #readBlock(line: number): Statement {
     const tokens = this.#tokens
     const name = tokens.name()
     let isScoped = false
@@ -283,23 +288,23 @@ class Parser {
     while (tokens.isName('scoped', 'required')) isScoped = tokens.next().value === 'scoped' || isScoped
     if (this.blocks.has(name)) throw tokens.wrong(`block '${name}' defined twice`, line)
     this.blocks.set(name, [])
-    const body = this.#bodyOf('block')
+    const body = this.#readBody('block')
     if (tokens.isNext('name', name)) tokens.next()
     this.blocks.set(name, body)
     return { type: 'block', name, isScoped, body, line }
   }
 
-  #include(line: number): Statement {
+  #readInclude(line: number): Statement {
     const template = readExpression(this.#tokens)
     const isOptional = this.#tokens.isName('ignore')
     if (isOptional) {
       this.#tokens.next()
       this.#tokens.expect('name', 'missing')
     }
-    return { type: 'include', template, isOptional, withContext: this.#withContext(true), line }
+    return { type: 'include', template, isOptional, withContext: this.#readWithContext(true), line }
   }
 
-  #withContext(byDefault: boolean): boolean {
+  #readWithContext(byDefault: boolean): boolean {
     const tokens = this.#tokens
     if (!tokens.isName('with', 'without')) return byDefault
     const isWith = tokens.next().value === 'with'
@@ -307,14 +312,14 @@ class Parser {
     return isWith
   }
 
-  #import(line: number): Statement {
+  #readImport(line: number): Statement {
     const template = readExpression(this.#tokens)
     this.#tokens.expect('name', 'as')
     const name = this.#tokens.name()
-    return { type: 'import', template, name, withContext: this.#withContext(false), line }
+    return { type: 'import', template, name, withContext: this.#readWithContext(false), line }
   }
 
-  #from(line: number): Statement {
+  #readFrom(line: number): Statement {
     const tokens = this.#tokens
     const template = readExpression(tokens)
     tokens.expect('name', 'import')
@@ -328,8 +333,10 @@ class Parser {
       names.push([name, tokens.skip('name', 'as') ? tokens.name() : name])
     }
     if (names.length === 0) throw tokens.unexpected('name')
-    return { type: 'from', template, names, withContext: this.#withContext(false), line }
+    return { type: 'from', template, names, withContext: this.#readWithContext(false), line }
   }
 
-  #isContext = (): boolean => this.#tokens.isName('with', 'without')
+  #isContext(): boolean {
+    return this.#tokens.isName('with', 'without')
+  }
 }

@@ -1,5 +1,5 @@
 import { TemplateSyntaxError } from '../errors.ts'
-import type { Token } from './tokens.ts'
+import type { Token } from './lexer.ts'
 
 /** Python refuses from about as many on. */
 const MAX_NESTING = 200
@@ -35,8 +35,13 @@ export class TokenStream {
     return current.kind === kind && (value === undefined || current.value === value)
   }
 
-  isOperator = (value: string): boolean => this.isNext('operator', value)
-  isName = (...values: string[]): boolean => values.some((value) => this.isNext('name', value))
+  isOperator(value: string): boolean {
+    return this.isNext('operator', value)
+  }
+
+  isName(...values: string[]): boolean {
+    return values.some((value) => this.isNext('name', value))
+  }
 
   /** Take the next token if it is this one. */
   skip(kind: Token['kind'], value?: string): boolean {

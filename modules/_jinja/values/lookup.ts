@@ -65,15 +65,15 @@ export function slice(value: unknown, bounds: readonly unknown[]): unknown {
   if (step === 0) throw new TemplateError('slice step cannot be zero')
   const chosen: unknown[] = []
   const [first, end] = step > 0 ? [0, all.length] : [all.length - 1, -1]
-  const from = start === undefined ? first : place(start, all.length, step)
-  const to = stop === undefined ? end : place(stop, all.length, step)
+  const from = start === undefined ? first : clamped(start, all.length, step)
+  const to = stop === undefined ? end : clamped(stop, all.length, step)
   for (let at = from; step > 0 ? at < to : at > to; at += step) chosen.push(all[at])
   if (typeof value === 'string') return chosen.join('')
   if (value instanceof Uint8Array) return Uint8Array.from(chosen as number[])
   return value instanceof Tuple ? Tuple.from(chosen) : chosen
 }
 
-function place(bound: number, length: number, step: number): number {
+function clamped(bound: number, length: number, step: number): number {
   const at = bound < 0 ? bound + length : bound
   return step > 0 ? Math.min(Math.max(at, 0), length) : Math.min(Math.max(at, -1), length - 1)
 }

@@ -87,10 +87,10 @@ export const textMethods: Readonly<Record<string, Method<string>>> = {
     if (part === undefined) return 0
     return wanted === '' ? [...part].length + 1 : part.split(wanted).length - 1
   },
-  find: (text, given) => place(text, given, 'indexOf'),
-  rfind: (text, given) => place(text, given, 'lastIndexOf'),
-  index: (text, given) => found(place(text, given, 'indexOf')),
-  rindex: (text, given) => found(place(text, given, 'lastIndexOf')),
+  find: (text, given) => searchIn(text, given, 'indexOf'),
+  rfind: (text, given) => searchIn(text, given, 'lastIndexOf'),
+  index: (text, given) => found(searchIn(text, given, 'indexOf')),
+  rindex: (text, given) => found(searchIn(text, given, 'lastIndexOf')),
   zfill(text, given) {
     const width = integer(bind({ width: REQUIRED }, given).width)
     const [, sign = '', digits = ''] = /^([-+]?)([\s\S]*)$/.exec(text) ?? []
@@ -98,7 +98,7 @@ export const textMethods: Readonly<Record<string, Method<string>>> = {
   },
   ljust: (text, given) => padded(text, given, (missing) => [0, missing]),
   rjust: (text, given) => padded(text, given, (missing) => [missing, 0]),
-  center: (text, given) => padded(text, given, (missing, width) => centre(missing, width)),
+  center: (text, given) => padded(text, given, (missing, width) => sidesOfCentered(missing, width)),
   expandtabs(text, given) {
     return withoutTabs(text, checkLength(integer(bind({ tabsize: 8 }, given).tabsize)))
   },
@@ -123,13 +123,13 @@ function withoutTabs(text: string, size: number): string {
 }
 
 /** The odd space is on the left if the width is odd. */
-function centre(missing: number, width: number): [number, number] {
+function sidesOfCentered(missing: number, width: number): [number, number] {
   const left = Math.floor(missing / 2) + (missing % 2 && width % 2 ? 1 : 0)
   return [left, missing - left]
 }
 
-export const centred = (text: string, width: number): string => {
-  const [left, right] = centre(Math.max(width - [...text].length, 0), width)
+export const centered = (text: string, width: number): string => {
+  const [left, right] = sidesOfCentered(Math.max(width - [...text].length, 0), width)
   return repeated(' ', left) + text + repeated(' ', right)
 }
 
@@ -155,7 +155,7 @@ function partOf(text: string, start: unknown, end: unknown): [number, string | u
   return [from, all.slice(from, end === null ? all.length : bound(integer(end))).join('')]
 }
 
-function place(text: string, given: CallArguments, search: 'indexOf' | 'lastIndexOf'): number {
+function searchIn(text: string, given: CallArguments, search: 'indexOf' | 'lastIndexOf'): number {
   const { wanted, part, from } = between(text, given)
   const at = part?.[search](wanted) ?? -1
   return part === undefined || at < 0 ? -1 : from + [...part.slice(0, at)].length

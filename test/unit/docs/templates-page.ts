@@ -1,6 +1,6 @@
 /** docs/templates.md: between its marks, the names of the filters, tests and functions that templates have. */
 import { readFileSync } from 'node:fs'
-import { builtIn, globals } from '../../../modules/_jinja/index.ts'
+import { builtInFiltersAndTests, globals } from '../../../modules/_jinja/index.ts'
 
 const BEGIN = '<!-- names: written by npm run docs -->\n'
 const END = '<!-- end of names -->\n'
@@ -25,7 +25,11 @@ export function templatesPage(): string {
   const page = readFileSync(new URL('../../../docs/templates.md', import.meta.url), 'utf8')
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)]
   if (begin < 0 || end < begin) throw new Error('docs/templates.md has no marks between which names stand.')
-  const names = { filters: builtIn.filters, tests: builtIn.tests, functions: globals }
+  const names = {
+    filters: builtInFiltersAndTests.filters,
+    tests: builtInFiltersAndTests.tests,
+    functions: globals,
+  }
   const lists = (['filters', 'tests', 'functions'] as const).flatMap((kind) => {
     const sorted = [...names[kind].keys()].sort()
     const isOfJinja = (name: string) => OF_JINJA[kind].includes(name)

@@ -20,7 +20,7 @@ export interface WhiteSpace {
 }
 
 /** @throws TemplateSyntaxError */
-export function tokensOf(text: string, whiteSpace: WhiteSpace): Token[] {
+export function tokenize(text: string, whiteSpace: WhiteSpace): Token[] {
   return new Lexer(text.replaceAll(/\r\n|\r/g, '\n').replace(/\n$/, ''), whiteSpace).run()
 }
 
