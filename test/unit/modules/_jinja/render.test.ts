@@ -178,3 +178,11 @@ test('Texts are split from the right, and up to a limit, as in Python', async ()
     "{{ 'aaa'.rsplit('aa', 1) }} {{ 'a '.split(none, 0) }} {{ ' a  b c '.split(none, 1) }} {{ ' a  b c '.rsplit(none, 1) }} {{ 'a,b,c'.rsplit(',', 1) }} {{ ' '.split() }}"
   expect(await render(template)).toBe("['a', ''] ['a '] ['a', 'b c '] [' a  b', 'c'] ['a,b', 'c'] []")
 })
+
+test('Objects and functions in a list are printed as they are alone', async () => {
+  const template =
+    "{% macro m() %}{% endmacro %}{% for i in [1] %}{{ [loop, range, m] }}{% endfor %} {{ {'a': namespace(a=1)} }} {{ [salt, salt.test] }}"
+  expect(await render(template)).toBe(
+    "[<LoopContext 1/1>, <function range>, <Macro 'm'>] {'a': <Namespace {'a': 1}>} [<salt>, <salt.test>]",
+  )
+})
