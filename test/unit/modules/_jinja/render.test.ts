@@ -163,6 +163,10 @@ test('A width that is negative or too large is no mistake of JavaScript', async 
     await expect(render(`{{ ${call} }}`)).rejects.toThrow('more than 1000000 elements')
 })
 
+test('Lines of no width are refused, as in Python', async () => {
+  await expect(render("{{ 'a b'|wordwrap(-1) }}")).rejects.toThrow('invalid width -1 (must be > 0)')
+})
+
 test('A list that contains itself is refused in a sentence', async () => {
   await expect(render('{% set l = [] %}{% do l.append(l) %}\n{{ l }}')).rejects.toThrow(
     /^Jinja error: Maximum call stack size exceeded; line 2\n/,
