@@ -10,7 +10,7 @@ import { isEqual, setKey } from './values/dicts.ts'
 import { attribute, item, slice } from './values/lookup.ts'
 import { pairs } from './values/methods.ts'
 import { Callable, type Given, HostObject, typeOf, Undefined } from './values/objects.ts'
-import { elements, isTrue } from './values/sequences.ts'
+import { extend, isTrue } from './values/sequences.ts'
 import { text } from './values/text.ts'
 
 /** Evaluates expressions in a scope. */
@@ -92,7 +92,7 @@ export class Evaluator {
   /** Evaluate the arguments of a call. */
   async given({ positional, keywords, list, map }: Arguments, scope: Scope): Promise<Given> {
     const args = await this.all(positional, scope)
-    if (list) for (const each of elements(await this.evaluate(list, scope))) args.push(each)
+    if (list) extend(args, await this.evaluate(list, scope))
     const kwargs = new Map<string, unknown>()
     for (const [name, value] of keywords) kwargs.set(name, await this.evaluate(value, scope))
     if (map) for (const [name, value] of pairs(await this.evaluate(map, scope))) kwargs.set(text(name), value)

@@ -20,8 +20,11 @@ const withArgument =
   (value, given) =>
     holds(value, bind({ other: REQUIRED }, given).other)
 
-/** Return a number. @throws TemplateError if the value is none */
-const real = (value: unknown): unknown => (isNumber(value) ? value : integer(value))
+/** What a division leaves, exact also for large integers. @throws TemplateError if a value is no number */
+function remainder(value: unknown, divisor: unknown): number {
+  const [a, b] = [value, divisor].map((each) => (isNumber(each) ? each : integer(each)))
+  return Number(binary('%', a, b))
+}
 
 const equal = withArgument(isEqual)
 const notEqual = withArgument((value, other) => !isEqual(value, other))
@@ -51,9 +54,9 @@ export const tests: Readonly<Record<string, Test>> = {
   escaped: is(() => false),
   lower: is((value) => isLower(text(value))),
   upper: is((value) => isUpper(text(value))),
-  odd: is((value) => Number(binary('%', real(value), 2)) === 1),
-  even: is((value) => Number(binary('%', real(value), 2)) === 0),
-  divisibleby: withArgument((value, other) => Number(binary('%', real(value), real(other))) === 0),
+  odd: is((value) => remainder(value, 2) === 1),
+  even: is((value) => remainder(value, 2) === 0),
+  divisibleby: withArgument((value, other) => remainder(value, other) === 0),
   sameas: withArgument((value, other) => value === other),
   in: withArgument((value, other) => contains(other, value)),
   eq: equal,

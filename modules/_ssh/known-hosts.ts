@@ -13,7 +13,7 @@ export interface HostEntry {
   readonly key: string
   readonly enc: string
   readonly fingerprint?: string
-  /** Of an entry that was stored with a port other than 22. */
+  /** Port of the host, if it was stored with another than 22. */
   readonly port?: number
 }
 export interface HostProblem {
@@ -25,7 +25,7 @@ interface HostsFile {
   readonly user: User | undefined
 }
 
-const DEFAULT_PORT = 22
+export const DEFAULT_PORT = 22
 
 export const problem = (error: string): HostProblem => ({ status: 'error', error })
 

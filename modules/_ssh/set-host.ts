@@ -1,5 +1,6 @@
 import type { Context } from 'salt-ts'
 import {
+  DEFAULT_PORT,
   entriesOf,
   type HostEntry,
   type HostProblem,
@@ -38,7 +39,7 @@ export type SetOutcome =
 /** Store the keys of a host: the given one, or those that the host shows, if their fingerprint is the given one. */
 export async function setHost(wanted: Wanted, context: Context): Promise<SetOutcome> {
   const { hostname, port, enc, key, fingerprint, hash_known_hosts, fingerprint_hash_type } = wanted
-  if (port !== undefined && port !== 22 && hash_known_hosts)
+  if (port !== undefined && port !== DEFAULT_PORT && hash_known_hosts)
     return problem('argument port can not be used in conjunction with argument hash_known_hosts')
   for (const name of ['hostname', 'key', 'enc'] as const) oneWord(name, wanted[name])
   const file = await hostsFile(wanted.user, wanted.config)
@@ -90,7 +91,7 @@ async function freshEntries(wanted: Wanted, context: Context): Promise<HostEntry
 
 /** Add the port to an entry whose host has another than 22. Names that ssh-keyscan has found include it. */
 const withPort = (entry: HostEntry, { port, hash_known_hosts }: Wanted): HostEntry =>
-  hash_known_hosts || port === undefined || port === 22 || entry.hostname.includes(':')
+  hash_known_hosts || port === undefined || port === DEFAULT_PORT || entry.hostname.includes(':')
     ? entry
     : { ...entry, port }
 

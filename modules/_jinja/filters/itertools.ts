@@ -16,16 +16,11 @@ export const itertoolsFilters: Readonly<Record<string, Filter>> = {
     const times = integer(kwargs.get('repeat') ?? 1)
     if (times > 100) throw new TemplateError(`more than ${MAX_RESULTS} results are refused`)
     if (times > 0 && lists.some((list) => list.length === 0)) return []
-    return limited(products(Array.from({ length: times }, () => lists).flat())).map((each) =>
-      Tuple.from(each),
-    )
+    return limited(products(Array.from({ length: times }, () => lists).flat()))
   },
-  combinations: (value, given) =>
-    limited(combinations(elements(value), resultSize(given))).map((each) => Tuple.from(each)),
+  combinations: (value, given) => limited(combinations(elements(value), resultSize(given))),
   permutations: (value, given) =>
-    limited(permutations(elements(value), resultSize(given, elements(value).length))).map((each) =>
-      Tuple.from(each),
-    ),
+    limited(permutations(elements(value), resultSize(given, elements(value).length))),
   compress: (value, given) => {
     const chosen = elements(bind({ selectors: REQUIRED }, given).selectors)
     return elements(value).filter((_, at) => at < chosen.length && isTrue(chosen[at]))
@@ -47,11 +42,12 @@ function zipped(
 /** More results are refused. */
 const MAX_RESULTS = 100_000
 
-function limited(results: Iterable<unknown[]>): unknown[][] {
-  const all: unknown[][] = []
+/** Return the results as tuples. @throws TemplateError if there are too many */
+function limited(results: Iterable<unknown[]>): Tuple[] {
+  const all: Tuple[] = []
   for (const each of results) {
     if (all.length >= MAX_RESULTS) throw new TemplateError(`more than ${MAX_RESULTS} results are refused`)
-    all.push(each)
+    all.push(Tuple.from(each))
   }
   return all
 }

@@ -5,7 +5,7 @@ import { bind, REQUIRED } from '../values/arguments.ts'
 import { checkChangeable, type Dict, getKey, hasKey, isDict, setKey } from '../values/dicts.ts'
 import { pairs } from '../values/methods.ts'
 import { typeOf } from '../values/objects.ts'
-import { elements } from '../values/sequences.ts'
+import { extend } from '../values/sequences.ts'
 import { text } from '../values/text.ts'
 
 /** Change what is at a path such as `a:b:c`. The maps on the way to it are made. */
@@ -44,10 +44,7 @@ function listIn(map: Dict, key: string, verb: string): unknown[] {
 export const keyFilters: Readonly<Record<string, Filter>> = {
   set_dict_key_value: atPath(setKey),
   append_dict_key_value: atPath((map, key, value) => void listIn(map, key, 'append').push(value)),
-  extend_dict_key_value: atPath((map, key, value) => {
-    const list = listIn(map, key, 'extend')
-    for (const each of [...elements(value)]) list.push(each)
-  }),
+  extend_dict_key_value: atPath((map, key, value) => extend(listIn(map, key, 'extend'), value)),
   update_dict_key_value: atPath((map, key, value) => {
     if (!hasKey(map, key) || getKey(map, key) === null) setKey(map, key, new Map())
     const inner = getKey(map, key)

@@ -17,7 +17,8 @@ import { isIterable, isTrue } from '../values/sequences.ts'
 import { strictText, text } from '../values/text.ts'
 import { capitalized, centered, linesOf, replaced, stripped } from '../values/text-methods.ts'
 
-const onText = (change: (shown: string) => unknown): Filter =>
+/** Make a filter of any values as texts, which takes no arguments. */
+const asText = (change: (shown: string) => unknown): Filter =>
   withoutArguments((value) => change(text(value)))
 
 const htmlEscapes: Readonly<Record<string, string>> = {
@@ -58,23 +59,23 @@ function withoutParts(shown: string, begin: string, end: string): string {
 }
 
 export const textFilters: Readonly<Record<string, Filter>> = {
-  upper: onText((shown) => shown.toUpperCase()),
-  lower: onText((shown) => shown.toLowerCase()),
-  capitalize: onText(capitalized),
-  title: onText((shown) => shown.replaceAll(/[^-\s({[<]+/g, capitalized)),
-  string: onText((shown) => shown),
-  safe: onText((shown) => shown),
-  escape: onText(escapeHtml),
-  e: onText(escapeHtml),
-  forceescape: onText(escapeHtml),
-  striptags: onText((shown) =>
+  upper: asText((shown) => shown.toUpperCase()),
+  lower: asText((shown) => shown.toLowerCase()),
+  capitalize: asText(capitalized),
+  title: asText((shown) => shown.replaceAll(/[^-\s({[<]+/g, capitalized)),
+  string: asText((shown) => shown),
+  safe: asText((shown) => shown),
+  escape: asText(escapeHtml),
+  e: asText(escapeHtml),
+  forceescape: asText(escapeHtml),
+  striptags: asText((shown) =>
     withoutParts(withoutParts(shown, '<!--', '-->'), '<', '>')
       .replaceAll(/&(?:amp|lt|gt|quot|apos|nbsp|#x[\da-f]+|#\d+);/gi, unescapedHtml)
       .split(/\s+/)
       .filter((word) => word !== '')
       .join(' '),
   ),
-  wordcount: onText((shown) => shown.match(/[\p{L}\p{N}_]+/gu)?.length ?? 0),
+  wordcount: asText((shown) => shown.match(/[\p{L}\p{N}_]+/gu)?.length ?? 0),
   pprint: withoutArguments((value) => pythonRepr(withSortedKeys(value))),
   trim(value, given) {
     const { chars } = bind({ chars: null }, given)

@@ -50,15 +50,21 @@ function readConditional(tokens: TokenStream): Expression {
 
 function readOr(tokens: TokenStream): Expression {
   let left = readAnd(tokens)
-  const links = tokens.chain()
-  while (tokens.skip('name', 'or') && links()) left = { type: 'or', left, right: readAnd(tokens) }
+  const count = tokens.chain()
+  while (tokens.skip('name', 'or')) {
+    count()
+    left = { type: 'or', left, right: readAnd(tokens) }
+  }
   return left
 }
 
 function readAnd(tokens: TokenStream): Expression {
   let left = readNot(tokens)
-  const links = tokens.chain()
-  while (tokens.skip('name', 'and') && links()) left = { type: 'and', left, right: readNot(tokens) }
+  const count = tokens.chain()
+  while (tokens.skip('name', 'and')) {
+    count()
+    left = { type: 'and', left, right: readNot(tokens) }
+  }
   return left
 }
 
@@ -94,12 +100,13 @@ const leftToRight =
   (operators: readonly BinaryOperator[], inner: (tokens: TokenStream) => Expression) =>
   (tokens: TokenStream): Expression => {
     let left = inner(tokens)
-    for (const links = tokens.chain(); links(); ) {
+    const count = tokens.chain()
+    for (;;) {
+      count()
       const operator = tokens.skipOperator(operators)
-      if (operator === undefined) break
+      if (operator === undefined) return left
       left = { type: 'binary', operator, left, right: inner(tokens) }
     }
-    return left
   }
 
 const readPower = leftToRight(['**'], (tokens) => readUnary(tokens))
@@ -182,14 +189,15 @@ function readDict(tokens: TokenStream): Expression {
 
 function readPostfix(tokens: TokenStream, start: Expression): Expression {
   let expression = start
-  for (const links = tokens.chain(); links(); ) {
+  const count = tokens.chain()
+  for (;;) {
+    count()
     if (tokens.skip('operator', '.')) expression = readMember(tokens, expression)
     else if (tokens.skip('operator', '[')) expression = readSubscript(tokens, expression)
     else if (tokens.isOperator('('))
       expression = { type: 'call', of: expression, given: readArguments(tokens) }
-    else break
+    else return expression
   }
-  return expression
 }
 
 function readMember(tokens: TokenStream, of: Expression): Expression {
@@ -269,14 +277,15 @@ function readArgument(
 /** Read filters and tests behind an expression, and calls of what they give. */
 function readFilters(tokens: TokenStream, start: Expression): Expression {
   let expression = start
-  for (const links = tokens.chain(); links(); ) {
+  const count = tokens.chain()
+  for (;;) {
+    count()
     if (tokens.isOperator('|')) expression = readFilter(tokens, expression)
     else if (tokens.isName('is')) expression = readTest(tokens, expression)
     else if (tokens.isOperator('('))
       expression = { type: 'call', of: expression, given: readArguments(tokens) }
-    else break
+    else return expression
   }
-  return expression
 }
 
 function readFilter(tokens: TokenStream, of: Expression | undefined): Expression {

@@ -1,8 +1,9 @@
 import { TemplateSyntaxError } from '../errors.ts'
 import type { Token } from './lexer.ts'
 
-/** Python refuses from about as many on. */
+/** Python's parser refuses about as many. */
 const MAX_NESTING = 200
+/** Operators or filters in a row. */
 const MAX_CHAIN = 1000
 export const TOO_DEEP = 'the template is nested too deeply'
 
@@ -77,12 +78,11 @@ export class TokenStream {
     }
   }
 
-  /** Return what is called for each further operator or filter: they are evaluated inside each other, too. */
-  chain(): () => true {
+  /** Return what counts an operator or filter in a row with others: they are evaluated inside each other, too. */
+  chain(): () => void {
     let length = 0
     return () => {
       if (++length > MAX_CHAIN) throw this.wrong(TOO_DEEP)
-      return true
     }
   }
 

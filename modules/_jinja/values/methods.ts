@@ -8,7 +8,7 @@ import { compare } from './compare.ts'
 import { checkChangeable, type Dict, deleteKey, entries, getKey, hasKey, isEqual, setKey } from './dicts.ts'
 import { integer, isFloat, isNumber } from './numbers.ts'
 import { type CallArguments, Callable, View } from './objects.ts'
-import { elements, isTrue } from './sequences.ts'
+import { elements, extend, isTrue } from './sequences.ts'
 import { text } from './text.ts'
 import { textMethods } from './text-methods.ts'
 
@@ -33,26 +33,21 @@ const tupleMethods: Readonly<Record<string, Method<unknown[]>>> = {
   index: (list, given) => indexOf(list, given),
 }
 
-const listMethods: Readonly<Record<string, Method<unknown[]>>> = {
-  ...tupleMethods,
+const listChanges: Readonly<Record<string, Method<unknown[]>>> = {
   append(list, given) {
-    checkChangeable(list)
     list.push(only(given))
     return null
   },
   extend(list, given) {
-    checkChangeable(list)
-    for (const each of [...elements(only(given))]) list.push(each)
+    extend(list, only(given))
     return null
   },
   insert(list, given) {
-    checkChangeable(list)
     const { index, object } = bind({ index: REQUIRED, object: REQUIRED }, given)
     list.splice(integer(index), 0, object)
     return null
   },
   pop(list, given) {
-    checkChangeable(list)
     const index = integer(bind({ index: -1 }, given).index)
     const at = index < 0 ? list.length + index : index
     if (at < 0 || at >= list.length)
@@ -60,7 +55,6 @@ const listMethods: Readonly<Record<string, Method<unknown[]>>> = {
     return list.splice(at, 1)[0]
   },
   remove(list, given) {
-    checkChangeable(list)
     const value = only(given)
     const at = list.findIndex((each) => isEqual(each, value))
     if (at < 0) throw new TemplateError('list.remove(x): x not in list')
@@ -68,23 +62,32 @@ const listMethods: Readonly<Record<string, Method<unknown[]>>> = {
     return null
   },
   sort(list, given) {
-    checkChangeable(list)
     const { reverse } = bind({ reverse: false }, given)
     list.sort((a, b) => compare(a, b))
     if (isTrue(reverse)) list.reverse()
     return null
   },
   reverse: withoutArguments((list) => {
-    checkChangeable(list)
     list.reverse()
     return null
   }),
-  copy: withoutArguments((list) => [...list]),
   clear: withoutArguments((list) => {
-    checkChangeable(list)
     list.length = 0
     return null
   }),
+}
+
+const listMethods: Readonly<Record<string, Method<unknown[]>>> = {
+  ...tupleMethods,
+  copy: withoutArguments((list) => [...list]),
+  ...Object.fromEntries(Object.entries(listChanges).map(([name, change]) => [name, ofChangeable(change)])),
+}
+
+function ofChangeable(change: Method<unknown[]>): Method<unknown[]> {
+  return (list, given) => {
+    checkChangeable(list)
+    return change(list, given)
+  }
 }
 
 const only = (given: CallArguments): unknown => bind({ value: REQUIRED }, given).value

@@ -38,6 +38,11 @@ export function elements(value: unknown): readonly unknown[] {
   throw new TemplateError(`'${typeOf(value)}' object is not iterable`)
 }
 
+/** Add the elements of a value to a list, which may be the list itself. Not by `push(...)`: the stack has no room for so many. */
+export function extend(list: unknown[], value: unknown): void {
+  for (const each of [...elements(value)]) list.push(each)
+}
+
 export const isIterable = (value: unknown): boolean =>
   value instanceof View ||
   Array.isArray(value) ||
