@@ -53,6 +53,10 @@ async function portNumber(port: number | string, proto: string): Promise<number 
   return undefined
 }
 
+/** Whether a TCP connection to an address can be made before the signal. */
+export const takesConnections = (address: string, port: number, signal: AbortSignal): Promise<boolean> =>
+  openTcp(address, port, signal).catch(() => false)
+
 async function openTcp(address: string, port: number, signal: AbortSignal): Promise<boolean> {
   const socket = connect({ host: address, port })
   try {

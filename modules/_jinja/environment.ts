@@ -2,7 +2,7 @@
 
 import type { WhiteSpace } from './syntax/lexer.ts'
 import type { Format } from './syntax/nodes.ts'
-import type { CallArguments } from './values/objects.ts'
+import type { CallArguments, Given } from './values/objects.ts'
 
 /** May be asynchronous. */
 export type Filter = (value: unknown, given: CallArguments, environment: Environment) => unknown
@@ -24,5 +24,7 @@ export interface Environment {
   load(name: string, from: string | undefined): Promise<string | undefined>
   /** Parse what `load_yaml` and `import_json` give. */
   parseData(text: string, format: Format): unknown
+  /** Call a function of Salt. @throws CalledFunctionError */
+  callFunction(name: string, given: Given): Promise<unknown>
   readonly signal: AbortSignal
 }

@@ -1,7 +1,7 @@
 /** Templates in the language of Jinja 3, with the filters, tests, functions and tags that Salt adds. */
 import type { Environment, Filter, Test } from './environment.ts'
-import { fileFilters } from './filters/files.ts'
 import { hashFilters } from './filters/hashes.ts'
+import { hostFilters } from './filters/host.ts'
 import { itertoolsFilters } from './filters/itertools.ts'
 import { keyFilters } from './filters/keys.ts'
 import { listFilters } from './filters/lists.ts'
@@ -17,15 +17,15 @@ export type { Environment } from './environment.ts'
 export { CalledFunctionError, TemplateError, TemplateSyntaxError, UndefinedError } from './errors.ts'
 export { globals } from './globals.ts'
 export { render } from './render.ts'
-export { type CallArguments, Callable, HostObject, Undefined } from './values/objects.ts'
+export { Callable, type Given, HostObject, Undefined } from './values/objects.ts'
 export { plain } from './values/text.ts'
 
 export const builtInFiltersAndTests: Pick<Environment, 'filters' | 'tests'> = {
   filters: merged([
     textFilters,
     numberFilters,
-    fileFilters,
     hashFilters,
+    hostFilters,
     itertoolsFilters,
     keyFilters,
     listFilters,

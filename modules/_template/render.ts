@@ -2,11 +2,18 @@
 import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { CommandExecutionError, type Context, fromRecordJson } from 'salt-ts'
-import { builtInFiltersAndTests, type Environment, globals, render, TemplateError } from '../_jinja/index.ts'
+import {
+  builtInFiltersAndTests,
+  Callable,
+  type Environment,
+  globals,
+  render,
+  TemplateError,
+} from '../_jinja/index.ts'
 import { fromYaml } from '../_slsutil/yaml.ts'
 import { errorMessage } from './error-message.ts'
 import type { RenderOptions } from './index.ts'
-import { saltFunctions } from './salt-functions.ts'
+import { callFunction, saltFunctions } from './salt-functions.ts'
 
 /**
  * Render a text as a template of Jinja.
@@ -17,8 +24,9 @@ export async function renderJinja(
   { saltenv, variables = {} }: RenderOptions,
   context: Context,
 ): Promise<string> {
-  const { opts, pillar, grains } = context
-  const names = { salt: saltFunctions(context), pillar, grains, opts, saltenv, ...variables }
+  const { opts, pillar, grains, call } = context
+  const ifelse = new Callable('ifelse', (given) => callFunction(call, 'match.ifelse', given))
+  const names = { salt: saltFunctions(context), pillar, grains, opts, saltenv, ifelse, ...variables }
   const environment = environmentOf(new Map([...globals, ...Object.entries(names)]), saltenv, context)
   try {
     const text = await render(source, environment)
@@ -32,7 +40,7 @@ export async function renderJinja(
 }
 
 function environmentOf(names: ReadonlyMap<string, unknown>, saltenv: string, context: Context): Environment {
-  const { opts, signal } = context
+  const { opts, signal, call } = context
   const given: object = typeof opts.jinja_env === 'object' && opts.jinja_env ? opts.jinja_env : {}
   const { trim_blocks, lstrip_blocks, ...others } = given as Record<string, unknown>
   const refused = Object.keys(others)
@@ -51,6 +59,7 @@ function environmentOf(names: ReadonlyMap<string, unknown>, saltenv: string, con
     load: (name, from) => fromServer(name, from, saltenv, context),
     parseData: (text, format) =>
       format === 'yaml' ? fromYaml(text) : format === 'json' ? fromRecordJson(text) : text,
+    callFunction: (name, values) => callFunction(call, name, values),
     signal,
   }
 }

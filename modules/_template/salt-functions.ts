@@ -1,12 +1,5 @@
 import { type Context, untyped } from 'salt-ts'
-import {
-  type CallArguments,
-  Callable,
-  CalledFunctionError,
-  HostObject,
-  plain,
-  Undefined,
-} from '../_jinja/index.ts'
+import { Callable, CalledFunctionError, type Given, HostObject, plain, Undefined } from '../_jinja/index.ts'
 
 /** The variable `salt`: functions as `salt['test.ping']()` and `salt.test.ping()`. */
 export function saltFunctions({ call, loader }: Context): unknown {
@@ -18,7 +11,7 @@ export function saltFunctions({ call, loader }: Context): unknown {
   }
   const functionOf = async (name: string) =>
     (await isThere(name))
-      ? new Callable(name, (given) => run(call, name, given))
+      ? new Callable(name, (given) => callFunction(call, name, given))
       : new Undefined(`'salt' has no function '${name}'`)
   return new HostObject({
     typeName: 'salt',
@@ -30,7 +23,12 @@ export function saltFunctions({ call, loader }: Context): unknown {
   })
 }
 
-async function run(call: Context['call'], name: string, { args, kwargs }: CallArguments): Promise<unknown> {
+/** Call a function with values of a template. @throws CalledFunctionError */
+export async function callFunction(
+  call: Context['call'],
+  name: string,
+  { args, kwargs }: Given,
+): Promise<unknown> {
   const named = Object.fromEntries([...kwargs].map(([key, value]) => [key, plain(value)]))
   const positional = args.map(plain)
   try {

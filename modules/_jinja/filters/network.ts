@@ -1,13 +1,19 @@
 /** The filters that Salt adds for IP addresses and networks. */
+import { randomBytes } from 'node:crypto'
+import { lookup } from 'node:dns/promises'
+import { isIPv6 } from 'node:net'
 import { isInNetwork, parseAddress, parseNetwork } from '#internal'
+import { takesConnections } from '../../_host/reach.ts'
 import { isMapping } from '../../_values/traverse.ts'
-import type { Filter } from '../environment.ts'
+import type { Environment, Filter } from '../environment.ts'
 import { asTemplateError, TemplateError } from '../errors.ts'
 import { bind, REQUIRED, withoutArguments } from '../values/arguments.ts'
 import { entries } from '../values/dicts.ts'
+import { integer } from '../values/numbers.ts'
 import { type CallArguments, typeOf } from '../values/objects.ts'
-import { elements } from '../values/sequences.ts'
-import { text } from '../values/text.ts'
+import { elements, isTrue } from '../values/sequences.ts'
+import { strictText, text } from '../values/text.ts'
+import { onText } from './on-text.ts'
 
 type Version = 4 | 6
 
@@ -134,7 +140,46 @@ const isAddress =
 const wrapped = (value: unknown): unknown =>
   typeof value === 'string' && value.includes(':') && parseAddress(value) ? `[${value}]` : value
 
+/** An address of Ethernet that begins with the value, which Salt takes to be of private use by default. */
+const randomMac = withoutArguments((prefix) => {
+  const bytes = [...randomBytes(3)].map((byte) => byte.toString(16).padStart(2, '0').toUpperCase())
+  return [text(prefix), ...bytes].join(':')
+})
+
+const macBytes = onText((mac) => {
+  const digits = mac.length === 17 ? mac.replaceAll(mac.charAt(2), '') : mac
+  if (!/^[\da-f]{12}$/i.test(digits)) throw new TemplateError('Invalid MAC address')
+  return Buffer.from(digits, 'hex')
+})
+
+/** How long to wait for a connection to each address. */
+const CONNECT_MS = 2000
+
+/**
+ * Resolve a name, and return the first of its addresses to which a connection can be made; the first of all if there is none.
+ * `ipv6` selects one kind of addresses; where a name has none of IPv6, its others are taken.
+ */
+async function checkDns(value: unknown, given: CallArguments, { signal }: Environment): Promise<unknown> {
+  const { port, ipv6 } = bind({ port: REQUIRED, safe: false, ipv6: null }, given)
+  const name = strictText(value)
+  const all = (await lookup(name, { all: true }).catch(() => [])).map(({ address }) => address)
+  const wanted = ipv6 === null ? all : all.filter((address) => isIPv6(address) === isTrue(ipv6))
+  const candidates = wanted.length === 0 && ipv6 === true ? all : wanted
+  for (const address of candidates) {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)])
+    if (await takesConnections(address, integer(port), limit)) return wrapped(address)
+  }
+  if (candidates[0] === undefined)
+    throw new TemplateError(`DNS lookup or connection check of '${name}' failed.`)
+  return wrapped(candidates[0])
+}
+
 export const networkFilters: Readonly<Record<string, Filter>> = {
+  dns_check: checkDns,
+  http_query: (url, { args, kwargs }, { callFunction }) =>
+    callFunction('http.query', { args: [url, ...args], kwargs }),
+  gen_mac: randomMac,
+  mac_str_to_bytes: macBytes,
   is_ip: isAddress(undefined),
   is_ipv4: isAddress(4),
   is_ipv6: isAddress(6),

@@ -61,7 +61,8 @@ function toBoolean(value: unknown): boolean {
   return (isMapping(value) || (Array.isArray(value) && !(value instanceof Tuple))) && lengthOf(value) > 0
 }
 
-function toNumber(value: unknown): unknown {
+/** Read a text that is a number; other values stay as they are. */
+export function toNumber(value: unknown): unknown {
   if (typeof value !== 'string') return value
   const whole = readInteger(value)
   if (whole !== undefined) return whole

@@ -1,17 +1,19 @@
-/** The filters that Salt adds for YAML, JSON and Python. */
+/** The filters that Salt adds for YAML, JSON, XML, Python, and tables of MySQL. */
 import { serializerOf } from '../../_slsutil/serializers.ts'
 import { doubleQuoted } from '../../_slsutil/yaml.ts'
 import { pythonRepr } from '../../_values/python.ts'
 import { isMapping } from '../../_values/traverse.ts'
 import { parsedData } from '../data.ts'
 import type { Filter } from '../environment.ts'
-import { TemplateError } from '../errors.ts'
+import { asTemplateError, TemplateError } from '../errors.ts'
 import type { Format } from '../syntax/nodes.ts'
-import { bind, withoutArguments } from '../values/arguments.ts'
+import { bind, REQUIRED, withoutArguments } from '../values/arguments.ts'
 import { entries } from '../values/dicts.ts'
-import { isTrue } from '../values/sequences.ts'
+import { elements, isTrue } from '../values/sequences.ts'
 import { plain, strictText, text } from '../values/text.ts'
+import { toNumber } from './salt-text.ts'
 import { withSortedKeys } from './text.ts'
+import { xmlDocument } from './xml.ts'
 
 function serialized(value: unknown, name: string, options: Readonly<Record<string, unknown>>): string {
   const shown = String(serializerOf(name).serialize(plain(value), options))
@@ -52,6 +54,16 @@ export const serializeFilters: Readonly<Record<string, Filter>> = {
       allow_unicode: true,
     })
   },
+  xml: withoutArguments(xmlDocument),
+  async json_query(value, given) {
+    const { expr } = bind({ expr: REQUIRED }, given)
+    const { search } = await import('@jmespath-community/jmespath')
+    return asTemplateError(() => search(plain(value) as never, strictText(expr)))
+  },
+  mysql_to_dict(value, given) {
+    const { key } = bind({ key: REQUIRED }, given)
+    return rowsByKey(elements(value).map(text), text(key))
+  },
   load_yaml: loaded('yaml'),
   load_json: loaded('json'),
   load_text: loaded('text'),
@@ -70,4 +82,22 @@ export const serializeFilters: Readonly<Record<string, Filter>> = {
       throw new TemplateError('yaml_encode() only works with YAML scalar data')
     return serialized(value, 'yaml', {})
   }),
+}
+
+/** Read a table as `mysql` draws it: a map of the rows by the value of a column. */
+function rowsByKey(lines: readonly string[], key: string): Map<unknown, unknown> {
+  const cells = lines
+    .filter((line) => line !== '' && !line.startsWith('+'))
+    .map((line) => line.split('|').slice(1, -1))
+    .map((row) => row.map((cell) => cell.trim()))
+  const [names, ...rows] = cells
+  if (!names) return new Map()
+  const column = names.indexOf(key)
+  if (column < 0) throw new TemplateError(`the table has no column '${key}'`)
+  return new Map(
+    rows.map((row) => [
+      toNumber(row[column]),
+      new Map(names.map((name, at) => [name, toNumber(row[at] ?? '')])),
+    ]),
+  )
 }

@@ -1,5 +1,9 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Context } from 'salt-ts'
 import { describe, expect, test } from 'vitest'
 import { renderEach, renderTemplate } from '../../../../modules/_template/index.ts'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { context, render } from './context.ts'
 
 describe('The functions of Salt in a template', () => {
@@ -21,6 +25,28 @@ describe('The functions of Salt in a template', () => {
       "Problem running salt function in Jinja template: it failed; line 2\n\n---\na\n{{ salt['test.fail']() }}    <======================\nb\n---",
     )
   })
+})
+
+describe('Names of Salt for its functions', () => {
+  test.each([
+    ["{{ ('http://host/x'|http_query(decode=true)).url }}", 'http.query http://host/x decode'],
+    ["{{ ifelse('a*', 'A', 'b') }}", 'match.ifelse a* A b'],
+  ])('%s calls the function', async (template, text) => {
+    const call = async (name: string, args: readonly unknown[], kwargs: object) => {
+      const shown = [name, ...args, ...Object.keys(kwargs)].join(' ')
+      return name === 'http.query' ? { url: shown } : shown
+    }
+    expect(await render(template, {}, context({ call: call as Context['call'] }))).toBe(text)
+  })
+})
+
+test('list_files gives a folder and what is below it', async ({ onTestFinished }) => {
+  const folder = await temporaryFolder()
+  onTestFinished(() => removeFolder(folder))
+  await mkdir(join(folder, 'sub'))
+  await writeFile(join(folder, 'sub', 'file'), '')
+  const paths = [folder, join(folder, 'sub'), join(folder, 'sub', 'file')]
+  expect(await render("{{ folder|list_files|join('\\n') }}", { folder })).toBe(paths.join('\n'))
 })
 
 describe('Options of the minion', () => {
