@@ -16,7 +16,7 @@ const common = {
   testTimeout: 180_000,
   hookTimeout: 180_000,
   // Tests wait for processes and disks, but with more workers a slow machine of two cores answers none of them in time.
-  maxWorkers: 3,
+  maxWorkers: 4,
   maxConcurrency: 2, // of tests of one file that mostly wait
   isolate: false,
   execArgv: ['--max-semi-space-size=64'] as string[], // MB: garbage of tests is collected in fewer rounds

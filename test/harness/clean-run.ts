@@ -2,7 +2,7 @@
  * Gives a test run a temporary folder of its own, and fails the run if tests leave anything behind: a file in that
  * folder, or a process that was started with it. At the end it says what was left out.
  */
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -25,7 +25,7 @@ export default function setup({ vitest }: TestProject): () => Promise<void> {
   // Node parses these at each start of a program, which takes 70 ms. Tests trust the certificates that they make; npm needs these.
   process.env[NPM_CERTIFICATES] = process.env.NODE_EXTRA_CA_CERTS ?? ''
   delete process.env.NODE_EXTRA_CA_CERTS
-  const folder = mkdtempSync(join(tmpdir(), 'st-'))
+  const folder = mkdtempSync(join(parentFolder(), 'st-'))
   chmodSync(folder, 0o711) // some tests run programs as another user
   process.env.TMPDIR = folder
   const running = () => withEnvironment('TMPDIR', folder).filter(({ parent }) => parent !== process.pid)
@@ -47,4 +47,16 @@ export default function setup({ vitest }: TestProject): () => Promise<void> {
     console.error(`The tests left behind:\n  ${left.join('\n  ')}`)
     process.exitCode = 1
   }
+}
+
+/** Linux keeps its files in memory, where a folder is made in a tenth of the time. */
+const MEMORY_FOLDER = '/dev/shm'
+const NEEDED_BYTES = 4 * 2 ** 30
+
+/** Where the folder of a run is made: in memory, if programs may run and enough is free there, and TMPDIR names no other place. */
+function parentFolder(): string {
+  if (process.env.TMPDIR || !existsSync(MEMORY_FOLDER)) return tmpdir()
+  const { bavail, bsize } = statfsSync(MEMORY_FOLDER)
+  const isNoExec = / \/dev\/shm \S+ \S*\bnoexec\b/.test(readFileSync('/proc/mounts', 'utf8'))
+  return bavail * bsize >= NEEDED_BYTES && !isNoExec ? MEMORY_FOLDER : tmpdir()
 }
