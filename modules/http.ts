@@ -105,7 +105,7 @@ async function answerOf(wanted: Query, context: Context): Promise<QueryResult> {
     if (!(cause instanceof NoAnswer)) throw cause
     const status = wanted.raise_error ? 0 : NO_STATUS
     return {
-      ...(wanted.status && { status }),
+      ...(wanted.status === true && { status }),
       ...(wanted.raise_error ? { error: cause.reason } : { body: null }),
     }
   }

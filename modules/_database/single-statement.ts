@@ -1,7 +1,7 @@
 import { SaltInvocationError } from 'salt-ts'
 
 /** Comments, white space, quoted texts and names, and semicolons of SQLite's dialect. An open quote reaches to the end. */
-const TOKEN =
+export const TOKEN =
   /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|`[^`]*(?:`|$)|\[[^\]]*(?:\]|$)|\s+|;|[^\s;'"`[/-]+|[\s\S]/g
 const BLANK = /^(?:\s|--|\/\*)/
 

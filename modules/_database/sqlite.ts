@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { Database, Statement } from 'libsql'
 import { CommandExecutionError } from 'salt-ts'
 import { library } from './library.ts'
+import { withQuotedTexts } from './quoted-texts.ts'
 import { singleStatement } from './single-statement.ts'
 
 /** How long a statement waits while another process has the database locked. */
@@ -36,8 +37,10 @@ export async function withSqlite<T>(module: string, path: string, work: (databas
   }
   try {
     return work({
-      rows: (sql, values) => readRows(database, singleStatement(sql), values),
-      run: (sql, values) => runStatement(database, singleStatement(sql), values),
+      rows: (sql, values) =>
+        withQuotedTexts(singleStatement(sql), (statement) => readRows(database, statement, values)),
+      run: (sql, values) =>
+        withQuotedTexts(singleStatement(sql), (statement) => runStatement(database, statement, values)),
     })
   } catch (error) {
     throw (error as { name?: string }).name === 'SqliteError' ? failed(error) : error

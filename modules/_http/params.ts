@@ -12,7 +12,7 @@ export const queryParams = {
   header_list: p.secret(p.optional(p.array(p.string()))),
   username: p.optional(p.string()),
   password: p.secret(p.optional(p.string())),
-  // A number is true, as the 200 of those who know http.query as a state.
+  // A number changes nothing, as in Salt: the 200 of those who know http.query as a state.
   status: p.default(p.union(p.boolean(), p.integer()), false),
   headers: flag(false),
   text: flag(false),

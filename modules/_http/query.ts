@@ -178,7 +178,7 @@ async function resultOf(wanted: Query, answer: Answer, address: URL): Promise<Qu
   await keepHeaders(wanted.headers_out, response)
   return {
     body,
-    ...(wanted.status && { status: response.status }),
+    ...(wanted.status === true && { status: response.status }),
     ...(wanted.headers && { headers: response.headers }),
     ...(await textAndDict(wanted, answer, body)),
   }

@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Longest kinds of tests first, so that no long file is left for the end, when other workers have nothing to do. */
-const KINDS = ['/test/e2e/', '/test/integration/', '.server.test.ts']
+const KINDS = ['/test/e2e/', '/test/integration/', '.server.test.ts', '/test/contract/']
 
 /**
  * Isolated files come before the others of their kind: they end the processes that have loaded the modules for others. Linux starts

@@ -126,7 +126,7 @@ describe('http.query', () => {
     await server?.close()
     expect(await call(http.query, { url })).toEqual({ error: '[Errno 111] Connection refused' })
     expect(await call(http.query, { url, status: true })).toMatchObject({ status: 0 })
-    expect(await call(http.query, { url, status: 200 })).toMatchObject({ status: 0 })
+    expect(await call(http.query, { url, status: 200 })).toEqual({ error: '[Errno 111] Connection refused' })
     expect(await call(http.query, { url, raise_error: false })).toEqual({ body: null })
     expect(await call(http.query, { url, raise_error: false, status: true })).toEqual({
       body: null,

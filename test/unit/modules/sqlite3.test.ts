@@ -29,6 +29,15 @@ test('A database is created, changed and read', async () => {
   expect(await fetch('SELECT count(*) FROM t')).toEqual([[0]])
 })
 
+test('A name in double quotes that no column has is a text', async () => {
+  await modify('CREATE TABLE t (id INT, word TEXT)')
+  await modify(`INSERT INTO t VALUES (1, "web1"), (2, "it's ""so""")`)
+  expect(await fetch('SELECT "word", "id" FROM t WHERE word IN ("web1", "web2")')).toEqual([['web1', 1]])
+  expect(await fetch('SELECT word FROM t WHERE id = 2')).toEqual([['it\'s "so"']])
+  await expect(fetch('SELECT wrod FROM t')).rejects.toThrow('no such column: wrod')
+  await expect(fetch('SELECT t."wrod" FROM t')).rejects.toThrow('no such column: t.wrod')
+})
+
 test('Values keep their types: integers of 64 bits, whole floats, bytes, texts with a NUL, columns of one name', async () => {
   const sql = "SELECT 9223372036854775807, 2.0, 0.1, x'00ff', 'a' || char(0) || 'ü', NULL, 1 AS a, 2 AS a"
   const [row] = (await fetch(sql)) as unknown[][]
