@@ -15,6 +15,7 @@ import {
   type Loader,
   openLoader,
   shownCall,
+  withoutSecrets,
   withWords,
 } from '../../loader/index.ts'
 import { type FunctionRun, startRun } from '../../runs/background.ts'
@@ -227,12 +228,14 @@ export class FunctionClient {
   async #perform(call: FunctionCall): Promise<Ended> {
     const { found, about, record, signal, options } = call
     const { config, log, stores, user, owner, ownJobs, operator = { user } } = this.#settings
-    const progress = async (data: RunProgress) => {
+    const report = async (data: RunProgress) => {
       options.onProgress?.(data)
       await record.progress({ ...data })
     }
+    let shown = <T>(value: T): T => value
     const { services, close } = createMasterServices({
-      ...{ config, log, stores, operator, progress, signal },
+      ...{ config, log, stores, operator, signal },
+      progress: (data) => report(shown(data)),
       client: () => this.#connected(),
     })
     const what = about.fun.replace('.', ' ')
@@ -241,14 +244,16 @@ export class FunctionClient {
         call,
         ownJobs ? restrictToOwner({ user, owner }, services) : services,
       )
+      shown = (value) => withoutSecrets(context.log, value)
       signal.throwIfAborted()
-      const rows = { take: (row: unknown, number: number) => progress({ number, return: row }) }
+      const rows = { take: (row: unknown, number: number) => report({ number, return: row }) }
       const work = found.run(bound(found, call), context, rows)
       const given = asReceived(await orLeft(work, signal), 'return')
       const end = resultOf(given, context, found.outputter)
       return signal.aborted ? earlyResult(what, signal.reason, end) : end
     } catch (error) {
-      return signal.aborted ? abortedResult(what, signal.reason) : failedResult(what, error)
+      const end = signal.aborted ? abortedResult(what, signal.reason) : failedResult(what, error)
+      return { ...end, return: shown(end.return) }
     } finally {
       await close()
     }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { Log } from '../../author/context.ts'
 import type { Params } from '../../author/params.ts'
 import { MASK } from '../../base/secret.ts'
@@ -5,6 +6,8 @@ import { component } from '../../log/component.ts'
 
 /** In characters. Shorter texts are not masked, since they occur everywhere. */
 const MIN_LENGTH = 4
+/** In characters. Of a secret of several lines each line of this length is masked, too, as a line of a private key. */
+const MIN_LINE_LENGTH = 12
 /** Levels of nesting in the facts of a log line; deeper values are replaced by the mask if there are secrets. */
 const MAX_DEPTH = 8
 
@@ -42,15 +45,30 @@ export function hideSecrets(log: Log, args: Readonly<Record<string, unknown>>, p
   for (const [name, { secret }] of Object.entries(params)) if (secret) collect(args[name], secrets, MAX_DEPTH)
 }
 
-/** Return a text with the secrets of a log masked. */
-export const withoutSecrets = (log: Log, text: string): string =>
-  masked(text, secretsOf.get(log) ?? new Set<string>())
+/** Return a value with the secrets of a log masked. */
+export function withoutSecrets<T>(log: Log, value: T): T {
+  const secrets = secretsOf.get(log)
+  return secrets && secrets.size > 0 ? masked(value, secrets) : value
+}
 
 function collect(value: unknown, secrets: Set<string>, depth: number): void {
-  if (typeof value === 'string' && value.length >= MIN_LENGTH)
-    secrets.add(value).add(JSON.stringify(value).slice(1, -1))
+  for (const text of textsOf(value)) {
+    if (text.length < MIN_LENGTH) continue
+    secrets.add(text).add(JSON.stringify(text).slice(1, -1))
+    const lines = text.includes('\n') ? text.split('\n') : []
+    for (const line of lines) if (line.length >= MIN_LINE_LENGTH) secrets.add(line)
+  }
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array || depth === 0) return
   for (const inner of Object.values(value)) collect(inner, secrets, depth - 1)
+}
+
+/** The texts by which a secret is recognised. */
+function textsOf(value: unknown): string[] {
+  if (value instanceof Uint8Array) {
+    const bytes = Buffer.from(value)
+    return [...(isUtf8(bytes) ? [bytes.toString()] : []), bytes.toString('base64'), bytes.toString('hex')]
+  }
+  return ['string', 'number', 'bigint'].includes(typeof value) ? [String(value)] : []
 }
 
 /** Mask secrets in a value, longer ones first, since one may be a part of another. */
@@ -61,6 +79,8 @@ function masked<T>(value: T, secrets: ReadonlySet<string>): T {
 
 function maskedValue(value: unknown, secrets: readonly string[], depth: number): unknown {
   if (typeof value === 'string') return secrets.reduce((text, secret) => text.replaceAll(secret, MASK), value)
+  if (typeof value === 'number' || typeof value === 'bigint')
+    return secrets.includes(String(value)) ? MASK : value
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value
   if (depth === 0) return MASK
   const inside = (inner: unknown) => maskedValue(inner, secrets, depth - 1)

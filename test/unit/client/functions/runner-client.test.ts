@@ -34,6 +34,10 @@ export const waits = fn((_, context) => untilAborted(context))
 export const partly = fn((_, context) => untilAborted(context).catch(() => ['a']))
 export const deaf = fn((_, { master }) => new Promise(() => void master.progress({ message: 'ready' })))
 export const login = fn({ user: p.string(), password: p.secret(p.string()) }, ({ user }) => user)
+export const fails = fn({ password: p.secret(p.string()) }, async ({ password }, { master }) => {
+  await master.progress({ message: 'using ' + password })
+  throw new Error('no login with ' + password)
+})
 `
 const refused = `
 import { fn, p } from 'salt-ts'
@@ -271,6 +275,19 @@ test('secret arguments of a runner are masked in its events, also if it is refus
     ['ada', { password: masked }],
     ['a=b', masked],
   ])
+  expect(JSON.stringify(seen)).not.toContain('hunter2')
+  await bus.close()
+  await publisher.close()
+})
+
+test('secret arguments are masked in the progress and the error of a runner', async () => {
+  const publisher = await openPublisher()
+  const bus = await EventBus.connect(masterEventSockets(config))
+  const seen: Event[] = []
+  const stream = bus.subscribe('salt/run/')
+  expect((await run('own.fails', ['hunter2'])).return).toContain('Error: no login with **********')
+  for await (const event of stream) if (seen.push(event) === 3) break
+  expect(seen[1]?.data).toMatchObject({ message: 'using **********' })
   expect(JSON.stringify(seen)).not.toContain('hunter2')
   await bus.close()
   await publisher.close()
