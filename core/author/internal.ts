@@ -1,4 +1,5 @@
 /** `#internal`: helpers for built-in extensions that are not public. See `imports` in package.json. */
+export { messageOf } from '../base/errors.ts'
 export {
   createFileExclusive,
   fillFileAtomic,
@@ -9,7 +10,7 @@ export { isBelow, type OpenedFile, openInside } from '../base/files/open-inside.
 export { fingerprint } from '../base/fingerprint.ts'
 export { type Address as IpAddress, isInNetwork, parseAddress, parseNetwork } from '../base/ip-network.ts'
 export { mapConcurrently } from '../base/map-concurrently.ts'
-export { decode as fromMsgpack, encodeLocal as msgpack } from '../codec/index.ts'
+export { asReceived, decode as fromMsgpack, encodeLocal as msgpack } from '../codec/index.ts'
 export {
   type CompoundLeaf,
   type CompoundTree,

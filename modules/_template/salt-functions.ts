@@ -1,4 +1,5 @@
 import { type Context, untyped } from 'salt-ts'
+import { asReceived, messageOf } from '#internal'
 import { Callable, CalledFunctionError, type Given, HostObject, plain, Undefined } from '../_jinja/index.ts'
 
 /** The variable `salt`: functions as `salt['test.ping']()` and `salt.test.ping()`. */
@@ -23,7 +24,7 @@ export function saltFunctions({ call, loader }: Context): unknown {
   })
 }
 
-/** Call a function with values of a template. @throws CalledFunctionError */
+/** Call a function with values of a template. Its result is as a client receives it. @throws CalledFunctionError */
 export async function callFunction(
   call: Context['call'],
   name: string,
@@ -32,8 +33,8 @@ export async function callFunction(
   const named = Object.fromEntries([...kwargs].map(([key, value]) => [key, plain(value)]))
   const positional = args.map(plain)
   try {
-    return await call(untyped(name), positional, named)
+    return asReceived(await call(untyped(name), positional, named), 'return')
   } catch (cause) {
-    throw new CalledFunctionError((cause as Error).message, { cause })
+    throw new CalledFunctionError(messageOf(cause), { cause })
   }
 }

@@ -27,6 +27,24 @@ describe('The functions of Salt in a template', () => {
   })
 })
 
+test.each([
+  [new Date(0), '1970-01-01T00:00:00.000000'],
+  [new Set([1, 2]), '[1, 2]'],
+  [Buffer.from('hällo'), 'hällo'],
+])('The result of a function, %j, is in a template as a client receives it', async (value, text) => {
+  const call = (async () => value) as unknown as Context['call']
+  expect(await render("{{ salt['test.echo']() }}", {}, context({ call }))).toBe(text)
+})
+
+test.each([
+  ['what is no value', async () => Promise.resolve({ p: Promise.resolve(1) }), 'return.p'],
+  ['undefined that is thrown', () => Promise.reject(undefined), 'undefined'],
+])('A function is named with its line for %s', async (_, call, said) => {
+  const rendered = render("a\n{{ salt['test.echo']() }}", {}, context({ call: call as Context['call'] }))
+  await expect(rendered).rejects.toThrow(/^Problem running salt function in Jinja template: .*; line 2/)
+  await expect(rendered).rejects.toThrow(said)
+})
+
 describe('Names of Salt for its functions', () => {
   test.each([
     ["{{ ('http://host/x'|http_query(decode=true)).url }}", 'http.query http://host/x decode'],
