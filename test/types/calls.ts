@@ -99,15 +99,15 @@ same<Awaited<ReturnType<typeof call<'hello.greet'>>>, string[]>(true)
 const returned = async () => (await call('hello.greet', { name: 'Ada' })).map((line) => line.length)
 same<Awaited<ReturnType<typeof returned>>, number[]>(true)
 // @ts-expect-error a list is no text
-const wrong = async () => (await call('hello.greet', { name: 'Ada' })).trim()
+const _wrong = async () => (await call('hello.greet', { name: 'Ada' })).trim()
 
 // What comes with salt-ts is known without anything else.
 call('cmd.run', { cmd: 'id' })
 call('cmd.run', ['id'], { cwd: '/' })
 // @ts-expect-error no such parameter
 call('cmd.run', { command: 'id' })
-const lines = async () => (await call('cmd.run', { cmd: 'id' })).split('\n')
-const code = async () => (await call('cmd.run_all', { cmd: 'id' })).retcode.toFixed()
+const _lines = async () => (await call('cmd.run', { cmd: 'id' })).split('\n')
+const _code = async () => (await call('cmd.run_all', { cmd: 'id' })).retcode.toFixed()
 
 // A name that nobody declares does not compile, but for that of `untyped`, which takes anything and gives something unknown.
 // @ts-expect-error no such function
@@ -118,4 +118,4 @@ declare const name: string
 // @ts-expect-error any text may be the name of nothing
 call(name, ['a'])
 // @ts-expect-error unknown
-const odd = async () => (await call(untyped(name))).length
+const _odd = async () => (await call(untyped(name))).length

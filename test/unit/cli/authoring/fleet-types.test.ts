@@ -91,7 +91,7 @@ test('functions whose parameters a minion has not read yet are noted', async () 
 
 test('what a minion calls its functions stays text', async () => {
   await report(['web1'], {
-    functions: { [`x.y': never } } declare const evil: 1 /*`]: { [`a" } //`]: p.string() } },
+    functions: { "x.y': never } } declare const evil: 1 /*": { 'a" } //': p.string() } },
     returns: { 'x.y': { type: 'object', properties: { 'k"': {} }, required: [] } },
   })
   const { text } = await written()

@@ -19,7 +19,7 @@ test.each([
   ["('<!--' * 100000)|striptags|length", '400000'],
   ["('a' * 300000).expandtabs()|length", '300000'],
   ["(('1' * 300000) ~ 'x')|float", '0.0'],
-  ["(('1' * 300000) ~ 'x')|to_num", '1'.repeat(300_000) + 'x'],
+  ["(('1' * 300000) ~ 'x')|to_num", `${'1'.repeat(300_000)}x`],
   ['range(50000)|unique|length', '50000'],
   ['range(50000)|difference(range(25000))|length', '25000'],
   ['range(50000)|intersect(range(25000))|length', '25000'],
