@@ -246,8 +246,10 @@ export class Delivery {
     const { outbox, target, log } = this.#settings
     await outbox.deadLetter(target, entries, reason)
     for (const entry of entries) this.#suspects.delete(entry)
+    const records = entries.length === 1 ? '1 record was' : `${entries.length} records were`
+    const why = reason.replace(/\.$/, '')
     log.error(
-      `Returner ${this.#name}: ${entries.length} records were put aside because they could not be written: ${reason} See salt-run returner.status, retry and purge.`,
+      `Returner ${this.#name}: ${records} put aside, not written: ${why}. On a master see salt-run returner.status, retry and purge.`,
     )
   }
 
