@@ -2,6 +2,7 @@ import type { Matcher, MatchResult, MatchSubject } from '../author/kinds.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { saltLetters, type TargetLetters } from '../dialect/compound-target.ts'
 import { valueText } from '../dialect/json.ts'
+import { typeInWords } from '../loader/kind-of.ts'
 
 /** A target, with the field names of a job load (wire protocol §9, §15). */
 export interface Target {
@@ -68,8 +69,19 @@ export function createMatcher(settings: MatcherSettings): TargetMatcher {
   }
 }
 
-/** Parse a target. `within` are the targets that contain it, outermost first. */
+/** Parse a target, and check the plugin's verdicts. `within` are the targets that contain it, outermost first. */
 function prepare(settings: MatcherSettings, target: Target, within: readonly Target[]): Decide {
+  const decide = prepareByPlugin(settings, target, within)
+  return (subject) => {
+    const verdict: unknown = decide(subject)
+    if (typeof verdict === 'boolean' || verdict === 'unknown') return verdict
+    throw invalid(
+      `The matcher '${target.tgt_type}' returned ${typeInWords(verdict)} instead of true, false or 'unknown'.`,
+    )
+  }
+}
+
+function prepareByPlugin(settings: MatcherSettings, target: Target, within: readonly Target[]): Decide {
   const plugin = pluginFor(settings, target, within)
   const path = [...within, target]
   const { nodegroups = {}, letters = saltLetters } = settings

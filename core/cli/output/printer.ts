@@ -94,9 +94,7 @@ async function rendered(
   try {
     const text: unknown = plugin.render(value, options)
     if (typeof text === 'string') return text
-    throw new Error(
-      `it returned ${text instanceof Promise ? 'a promise' : typeInWords(text)} instead of text`,
-    )
+    throw new Error(`it returned ${typeInWords(text)} instead of text`)
   } catch (error) {
     printNote(`The outputter '${name}' failed (${messageOf(error)}); this is shown as nested.`)
     return (await loader.plugin<Outputter>('nested')).render(value, options)

@@ -130,6 +130,31 @@ describe('matching', () => {
   })
 })
 
+describe('a matcher that gives no verdict', () => {
+  test.each([
+    [undefined, 'undefined'],
+    ['yes', 'text'],
+    [1, 'a number'],
+    [Promise.resolve(true), 'a promise'],
+  ])('is named, whether it is asked alone or in a compound target: %s', (verdict, kind) => {
+    const wrong = `The matcher 'odd' returned ${kind} instead of true, false or 'unknown'.`
+    const match = () => verdict as never
+    for (const odd of [matcher({ match }), matcher({ prepare: () => match })]) {
+      const told: string[] = []
+      const own = createMatcher({
+        matchers: (type) => (type === 'odd' ? odd : plugins.get(type)),
+        letters: compoundLetters(new Map([...plugins, ['odd', { ...odd, letter: 'Z' }]]), () => {}),
+        onInvalid: (reason) => told.push(reason),
+      })
+      for (const target of [{ tgt: 'x', tgt_type: 'odd' }, compound('web* and not Z@x')]) {
+        expect(own.match(target, web)).toBe(false)
+        expect(() => expectedMinions(target, [web], own)).toThrow(wrong)
+      }
+      expect(told).toEqual([wrong, wrong])
+    }
+  })
+})
+
 describe('expected minions', () => {
   test('listed ids without a key are missing, all others are expected once', () => {
     const list = { tgt: ['web02', 'ghost', 'web01', 'web01'], tgt_type: 'list' }
