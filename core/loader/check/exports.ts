@@ -26,7 +26,7 @@ function pluginFindings(source: SourceText, namespace: Namespace, kind: Kind): F
     finding(
       'plugin-export',
       source.place(at >= 0 ? at : source.exportAt(firstName(namespace))),
-      `This file ${wrong}.`,
+      `This file ${wrong}.`.replace('This file its default export', 'The default export of this file'),
     ),
   ]
 }

@@ -17,9 +17,13 @@ async function check(text: string, name = 'modules/shop.ts', kind: KindName = 'm
   })
 }
 
-async function messages(text: string, name?: string): Promise<string[]> {
-  const path = await folder.put(name ?? 'modules/shop.ts', text)
-  return (await folder.open().check([path])).map(({ message }) => message)
+async function messages(
+  text: string,
+  name = 'modules/shop.ts',
+  kind: KindName = 'modules',
+): Promise<string[]> {
+  const path = await folder.put(name, text)
+  return (await folder.open({}, {}, kind).check([path])).map(({ message }) => message)
 }
 
 const CLEAN = `/** The shop. */
@@ -140,6 +144,16 @@ function example(call: string): string {
 test('a plugin needs the default export of its kind', async () => {
   const text = 'export const render = () => 1\n'
   expect(await check(text, 'outputters/pretty.ts', 'outputters')).toEqual(['1:1 plugin-export'])
+})
+
+test.each([
+  ['export const render = () => 1', "This file has no default export, but exports 'render' by name"],
+  ['export default {}', 'The default export of this file has no render()'],
+  ['export default () => 1', 'The default export of this file is a function'],
+])('what is wrong with the plugin %s is told in a sentence, with what to write', async (text, wrong) => {
+  expect(await messages(`${text}\n`, 'outputters/pretty.ts', 'outputters')).toEqual([
+    `${wrong}; write 'export default outputter({ render: … })'.`,
+  ])
 })
 
 test('a file that hides a built-in one is found', async () => {
