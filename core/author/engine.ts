@@ -10,7 +10,7 @@ export interface EngineEvents {
   ): AsyncIterable<{ readonly tag: string; readonly data: Readonly<Record<string, unknown>> }>
   /** Fire an event on this bus. Rejects if the daemon refuses it. */
   fire(tag: string, data: object): Promise<void>
-  /** Fire an event on the bus of the master. For an engine of a minion, the minion sends it. */
+  /** Fire an event on the bus of the master. For an engine of a minion, the minion sends it. Rejects for a tag that it may not use. */
   fireMaster(tag: string, data: object): Promise<void>
 }
 

@@ -5,11 +5,12 @@ import type { EngineEvents, EnginePlugin } from '../author/engine.ts'
 import { messageOf, traceOf } from '../base/errors.ts'
 import { decode } from '../codec/index.ts'
 import type { MasterConfig, MinionConfig } from '../config/index.ts'
-import { EventBus, masterEventSockets, minionEventSockets, tags } from '../events/index.ts'
+import { EventBus, masterEventSockets, minionEventSockets } from '../events/index.ts'
 import { openLoader } from '../loader/index.ts'
 import { createRelayLog } from '../log/relay.ts'
 import { connectParent, ignoreSignals } from '../process/parent.ts'
 import { engineOptions } from './engine-options.ts'
+import { fireMasterOn } from './fire-master.ts'
 import type { EngineStart, FromEngine, ToEngine } from './messages.ts'
 
 /** Time that an engine has to end after its daemon has ended. */
@@ -47,7 +48,7 @@ async function run(given: EngineStart): Promise<void> {
   try {
     const bus = await openBus(given)
     const facts = { options, role, id, opts: config, grains, log, signal: ending.signal }
-    await plugin.start({ ...facts, events: eventsOf(bus, role, log) })
+    await plugin.start({ ...facts, events: eventsOf(bus, given, log) })
     await end({ type: 'ended', reason: 'it returned' })
   } catch (error) {
     await end({ type: 'ended', reason: traceOf(error) })
@@ -62,18 +63,17 @@ function openBus({ role, id, config }: EngineStart): Promise<EventBus> {
   return EventBus.connect({ ...sockets, maxEventSize: Number(config.max_event_size) })
 }
 
-function eventsOf(bus: EventBus, role: EngineStart['role'], log: Log): EngineEvents {
+function eventsOf(bus: EventBus, given: EngineStart, log: Log): EngineEvents {
   const onGap = (missed: number | undefined) =>
     log.warn(
       missed === undefined
         ? 'The engine lost its connection to the event bus for a moment and has missed events.'
         : `The engine reads too slowly and has missed ${missed} events.`,
     )
-  const fire = (tag: string, data: object) => bus.fire(tag, data)
   return {
     listen: (prefix = '') => bus.subscribe(prefix, ending.signal, { onGap }),
-    fire,
-    fireMaster: role === 'master' ? fire : (tag, data) => bus.fire(tags.fireMaster, { tag, data }),
+    fire: (tag, data) => bus.fire(tag, data),
+    fireMaster: fireMasterOn(bus, given),
   }
 }
 
