@@ -51,7 +51,11 @@ export class LoadWatch {
     clearTimeout(this.#loading.get(key)?.timer)
     if (over) return void this.#loading.delete(key)
     const reason = `${path}: blocked its process for ${this.#ms / 1000} s while it was loaded; is there an endless loop at its top level?`
-    const timer = setTimeout(() => this.#onBlocked(key, reason, path), this.#ms + LOAD_GRACE_MS)
+    const isLate = this.#loading.has(key) // it waits; a file that began later is more likely to block the process
+    const blame = () => {
+      if (!isLate || this.last?.key === key) this.#onBlocked(key, reason, path)
+    }
+    const timer = setTimeout(blame, this.#ms + LOAD_GRACE_MS)
     this.#loading.set(key, { path, timer })
   }
 
