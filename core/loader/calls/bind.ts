@@ -4,7 +4,7 @@ import { SaltError } from '../../base/errors.ts'
 import { MASK } from '../../base/secret.ts'
 import { maskSecretWords } from '../../base/secret-words.ts'
 import { jsonText } from '../../dialect/json.ts'
-import { coerce } from './coerce.ts'
+import { coerce, filledDefault } from './coerce.ts'
 import { untyped } from './typed.ts'
 import type { Check } from './validate.ts'
 
@@ -156,7 +156,9 @@ export function nameOfKind(params: Params, kind: Param<unknown>['kind']): string
 /** Return copies of the default values, by name. */
 export function defaultsOf(params: Params): Record<string, unknown> {
   const entries = Object.entries(params).filter(([, param]) => param.default !== undefined)
-  return Object.fromEntries(entries.map(([name, param]) => [name, structuredClone(param.default)]))
+  return Object.fromEntries(
+    entries.map(([name, param]) => [name, filledDefault(param.default, param.schema)]),
+  )
 }
 
 export function invalid({ name }: Pick<Call, 'name'>, reason: string): SaltError {

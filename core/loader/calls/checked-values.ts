@@ -1,5 +1,5 @@
 import type { Params } from '../../author/params.ts'
-import { coerce } from './coerce.ts'
+import { coerce, filledDefault } from './coerce.ts'
 import { convertedValues } from './converted-values.ts'
 import { makeCheck } from './validate.ts'
 
@@ -18,7 +18,7 @@ export async function checkedValues(
       values[name] = coerce(given[name], param.schema)
       const wrong = makeCheck({ [name]: param })({ [name]: values[name] })
       if (wrong !== undefined) throw refuse(name, wrong)
-    } else if (param.default !== undefined) values[name] = structuredClone(param.default)
+    } else if (param.default !== undefined) values[name] = filledDefault(param.default, param.schema)
   }
   return convertedValues(values, params, refuse)
 }

@@ -15,6 +15,10 @@ export function coerce(value: unknown, schema: JsonSchema): unknown {
   return value instanceof Typed ? coerceTyped(value, schema) : coercePlain(value, schema)
 }
 
+/** Return a default value as a copy for one call, with the defaults that the schema declares inside it. */
+export const filledDefault = (fallback: unknown, schema: JsonSchema): unknown =>
+  coerce(structuredClone(fallback), schema)
+
 /**
  * Convert a typed word. Text, also inside a list or map, stays as it was typed; all other values are read as Salt does.
  */
@@ -155,5 +159,5 @@ function toObject(value: unknown, schema: JsonSchema): unknown {
 
 function defaultsIn(properties: Readonly<Record<string, JsonSchema>>): Record<string, unknown> {
   const entries = Object.entries(properties).filter(([, schema]) => schema.default !== undefined)
-  return Object.fromEntries(entries.map(([name, schema]) => [name, structuredClone(schema.default)]))
+  return Object.fromEntries(entries.map(([name, schema]) => [name, filledDefault(schema.default, schema)]))
 }

@@ -103,6 +103,21 @@ describe('binding', () => {
     const list = { items: p.default(p.array(p.string()), []) }
     expect(bound(list, []).items).not.toBe(bound(list, []).items)
   })
+  test('a default has the defaults that are declared inside it, new ones for every call', () => {
+    const inner = p.object({ a: p.default(p.integer(), 1), list: p.default(p.array(p.string()), []) })
+    const nested = {
+      o: p.default(inner, {}),
+      items: p.default(p.array(inner), [{}]),
+      deep: p.default(p.nullable(p.object({ i: p.default(inner, { a: 2 }) })), {}),
+    }
+    const filled = { a: 1, list: [] }
+    const expected = { o: filled, items: [filled], deep: { i: { a: 2, list: [] } } }
+    const first = bound(nested, []) as typeof expected
+    first.o.list.push('x' as never)
+    first.deep.i.list.push('x' as never)
+    expect(bound(nested, [])).toEqual(expected)
+    expect(bound(nested, [], { deep: {} })).toEqual(expected)
+  })
 })
 
 describe('coercion towards the declared type', () => {
