@@ -5,10 +5,10 @@ import {
   asParam,
   asParams,
   type Declarations,
-  type Input,
   type Param,
   type Params,
   type ParamsOf,
+  type ResultInput,
   type Schema,
 } from './params.ts'
 
@@ -36,11 +36,11 @@ type NoParams = Record<never, never>
  */
 export function fn<R>(run: Run<NoParams, R>): Fn<NoParams, Context, R>
 export function fn<const D extends Declarations, R>(params: D, run: Run<D, R>): Fn<ParamsOf<D>, Context, R>
-export function fn<const D extends Declarations, S extends Schema, const R extends Returned<Input<S>>>(
+export function fn<const D extends Declarations, S extends Schema, const R extends Returned<ResultInput<S>>>(
   params: D,
   run: Run<D, R>,
   options: { readonly returns: S },
-): Fn<ParamsOf<D>, Context, Declared<R, Input<S>>>
+): Fn<ParamsOf<D>, Context, Declared<R, ResultInput<S>>>
 export function fn(...given: [unknown] | [unknown, unknown, { readonly returns?: unknown }?]): unknown {
   const [params, run, { returns } = {}] = given.length === 1 ? [{}, given[0]] : given
   if (typeof run !== 'function')

@@ -51,6 +51,15 @@ export type Output<S> =
 export type Input<S> =
   S extends StandardSchema<infer I> ? I : S extends Param<unknown, Kind, boolean, infer I> ? I : never
 
+/** The type of a declared result: what callers would give, or dates where functions receive dates. */
+export type ResultInput<S> = S extends StandardSchema ? Input<S> : WithDates<Input<S>, Output<S>>
+
+/** The type I of values that are given, and dates where the type T of values that are received has them. */
+type WithDates<I, T> = Extract<T, Date> | (I extends T | Uint8Array ? I : MembersWithDates<I, T>)
+type MembersWithDates<I, T> = I extends readonly (infer Item)[]
+  ? WithDates<Item, T extends readonly (infer U)[] ? U : never>[]
+  : { [K in keyof I]: WithDates<I[K], T extends { readonly [_ in K]?: infer U } ? U : never> }
+
 type Kind = 'value' | 'rest' | 'keywords'
 
 /** Declarations by name, in the order of the positions. */

@@ -6,6 +6,7 @@ import { component } from '../log/component.ts'
 import { bind, invalid, nameOfKind, positionalNames } from './calls/bind.ts'
 import { convertedValues } from './calls/converted-values.ts'
 import { hideSecrets } from './calls/masking-log.ts'
+import { withTexts } from './calls/result-texts.ts'
 import { collectRows, type RowSink } from './calls/rows.ts'
 import { type Check, makeCheck } from './calls/validate.ts'
 import type { Namespace } from './files/import-file.ts'
@@ -135,7 +136,7 @@ function resultCheck(fun: string, returns: Param<unknown, 'value'>): (result: un
   return async (result) => {
     const missing = result === undefined || result === null
     if (missing && returns.optional) return result
-    const values = { result: result ?? null }
+    const values = { result: returns.convert ? withTexts(result ?? null, returns.schema) : (result ?? null) }
     const wrong = check(values)
     if (wrong !== undefined) throw invalidResult(wrong)
     await convertedValues(values, params, (_, wrong) => invalidResult(wrong))

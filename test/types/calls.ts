@@ -50,6 +50,25 @@ fn({}, async function* () { yield 'one'; return 1 }, { returns: p.number() }) //
 // @ts-expect-error rows are texts
 fn({}, async function* () { yield 'one' }, { returns: p.array(p.number()) }) // biome-ignore format: one line
 
+// Bytes and dates may be given as such, or as their texts.
+export const now = fn({}, () => new Date(), { returns: p.dateTime() })
+same<ResultOf<typeof now>, string | Date>(true)
+fn({}, () => Buffer.alloc(1), { returns: p.bytes() })
+const days = p.object({
+  of: p.array(p.nullable(p.date())),
+  by: p.optional(p.record(p.dateTime())),
+  raw: p.bytes(),
+})
+declare const several: (Date | string | null)[]
+fn({}, async () => ({ of: several, by: { a: new Date() }, raw: Buffer.alloc(1) }), { returns: days })
+fn({}, async function* () { yield new Date() }, { returns: p.array(p.date()) }) // biome-ignore format: one line
+// @ts-expect-error no date is declared
+fn({}, () => new Date(), { returns: p.string() })
+// @ts-expect-error numbers are no dates
+fn({}, () => ({ of: several, by: { a: 5 }, raw: '' }), { returns: days })
+// @ts-expect-error a key is missing
+fn({}, () => ({ of: several }), { returns: days })
+
 declare module 'salt-ts' {
   interface Functions {
     'hello.ping': typeof ping

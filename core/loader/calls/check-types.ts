@@ -24,7 +24,8 @@ interface Wrong {
   readonly value?: unknown
 }
 
-function findWrong(value: unknown, schema: JsonSchema, path: readonly string[]): Wrong | undefined {
+/** Return what is wrong with the types, ranges, lengths or shapes in a value; undefined if nothing is. */
+export function findWrong(value: unknown, schema: JsonSchema, path: readonly string[]): Wrong | undefined {
   const { anyOf, enum: members, type } = schema
   const wrong = (demand: string): Wrong => ({ inside: path, demand, value })
   if (Array.isArray(anyOf)) return findWrongInUnion(value, anyOf, path)
@@ -104,7 +105,7 @@ function findWrongInside(value: unknown, schema: JsonSchema, path: readonly stri
 }
 
 /** Return the schema of a member; false if there must be no such member. */
-function memberSchema(value: object, key: string, schema: JsonSchema): JsonSchema | false | undefined {
+export function memberSchema(value: object, key: string, schema: JsonSchema): JsonSchema | false | undefined {
   if (Array.isArray(value)) return schema.items as JsonSchema | undefined
   const properties = (schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>
   if (Object.hasOwn(properties, key)) return properties[key]

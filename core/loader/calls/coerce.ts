@@ -93,7 +93,8 @@ function coerceToAny(value: unknown, members: readonly JsonSchema[]): unknown {
   return own ? coerce(value, own) : plain
 }
 
-const base64 = ({ buffer, byteOffset, length }: Uint8Array): string =>
+/** Return bytes in base64. */
+export const base64 = ({ buffer, byteOffset, length }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, length).toString('base64')
 
 function toText(value: unknown): unknown {

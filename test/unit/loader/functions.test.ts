@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Context, type Fn, fn, p } from '../../../core/author/index.ts'
+import { type Context, type Fn, fn, p, type Schema } from '../../../core/author/index.ts'
 import { makeLoaded } from '../../../core/loader/functions.ts'
 
 const context = {} as Context
@@ -24,6 +24,35 @@ describe('a result that is declared', () => {
       returns: p.object({ x: p.number() }),
     })
     await expect(run(deep)).rejects.toThrow(`'x' in 'result' must be a number, not "1"`)
+  })
+  test('may be bytes and dates themselves, or their texts', async () => {
+    const bytes = new Uint8Array([255, 1])
+    const at = new Date('2026-01-31T12:00:00Z')
+    expect(await run(fn({}, () => Buffer.from(bytes), { returns: p.bytes() }))).toEqual(Buffer.from(bytes))
+    expect(await run(fn({}, () => '/wE=', { returns: p.bytes() }))).toBe('/wE=')
+    expect(await run(fn({}, async () => at, { returns: p.date() }))).toBe(at)
+    expect(await run(fn({}, () => at, { returns: p.dateTime() }))).toBe(at)
+    const nested = p.object({
+      parts: p.array(p.bytes()),
+      from: p.default(p.date(), '2026-01-31'),
+      until: p.optional(p.union(p.literal('ever'), p.dateTime())),
+      by: p.record(p.nullable(p.date())),
+    })
+    const result = { parts: [bytes, '/wE='], until: at, by: { a: at, b: '2026-01-31', c: null } }
+    expect(await run(fn({}, () => result, { returns: nested }))).toBe(result)
+    const either = p.union(p.object({ size: p.integer() }), p.object({ bytes: p.bytes() }))
+    expect(await run(fn({}, () => ({ bytes }), { returns: either }))).toEqual({ bytes })
+  })
+  test('is no bytes and no date where a text is declared, and no invalid date', async () => {
+    const given = (value: unknown, returns: Schema) => run(fn({}, () => value as never, { returns }))
+    const at = new Date('2026-01-31T12:00:00Z')
+    await expect(given(Buffer.from('x'), p.string())).rejects.toThrow("'result' must be a string")
+    await expect(given(at, p.string({ format: 'date-time' }))).rejects.toThrow("'result' must be a string")
+    await expect(given(at, p.bytes())).rejects.toThrow("'result' must be a string")
+    await expect(given([at], p.array(p.union(p.integer(), p.bytes())))).rejects.toThrow("'0' in 'result'")
+    await expect(given(new Date(Number.NaN), p.date())).rejects.toThrow("'result' must be a string")
+    const later = p.refine(p.dateTime(), (time) => time > at, 'must be later')
+    await expect(given(at, later)).rejects.toThrow("'result' must be later")
   })
   test('must be there', async () => {
     const nothing = fn({}, () => JSON.parse('null') as string, { returns: p.string() })
