@@ -39,9 +39,9 @@ export class MineUpdates {
     this.#timer?.unref()
   }
 
-  /** Send the values to a master that has accepted this minion, if it has not been sent them. */
-  async begin(connection: MasterConnection): Promise<void> {
-    if (this.#begun.has(connection) || !this.#settings.config.mine_enabled) return
+  /** Send the values to a master that has accepted this minion, if it has not been sent them, or has forgotten them. */
+  async begin(connection: MasterConnection, hasForgotten = false): Promise<void> {
+    if ((this.#begun.has(connection) && !hasForgotten) || !this.#settings.config.mine_enabled) return
     this.#begun.add(connection)
     await this.#update(connection)
   }

@@ -116,6 +116,11 @@ async function compose(
       background.add('Jobs that waited', intake.resume(connection))
       background.add('The update of the mine', mine.begin(connection))
     },
+    async onAcceptedAgain(connection) {
+      await refresher.loadPillar(connection)
+      reporter.connected(connection)
+      background.add('The update of the mine', mine.begin(connection, true))
+    },
     onConnection(state, connection) {
       const tag = state === 'up' ? tags.masterConnected : tags.masterDisconnected
       bus.publish(tag, { master: connection.host })

@@ -147,6 +147,19 @@ test('with rejected_retry the minion asks on, and serves as soon as its key is a
   await plain.logged('is ready to receive jobs')
 })
 
+test('a minion whose key is deleted and accepted again reports its grains again', async () => {
+  const known = async () =>
+    JSON.parse((await cluster.command('salt-run', 'cache.grains', 'tgt=plain', '--out', 'json')).stdout)
+  await until('the grains to be known', async () => (await known()).plain?.id)
+  expect((await key('-y', '-d', 'plain')).code).toBe(0)
+  expect(await known()).toEqual({})
+  await until('the key to be offered again', async () => {
+    await cluster.salt('plain', 'test.ping')
+    return (await key('-y', '-a', 'plain', '--include-rejected')).stdout.includes('accepted')
+  })
+  await until('the grains to be known again', async () => (await known()).plain?.id)
+})
+
 test('deleting a key locks a minion out at once; with rotate_aes_key off no new AES key is asked for', async () => {
   // A sign-in that is on its way would file the key again.
   await cluster.minions.get('auto1')!.stop()

@@ -37,6 +37,8 @@ export interface MasterConnectionSettings {
   onJob(received: ReceivedPublication, connection: MasterConnection): void
   /** Called after the first sign-in and subscription. */
   onReady(connection: MasterConnection): Promise<void>
+  /** Called when a master that did not accept the key any more accepts it again; it may have forgotten what it knew of the minion. */
+  onAcceptedAgain?(connection: MasterConnection): Promise<void>
   /** Called when the connection to the publish port is established or lost. */
   onConnection?(state: 'up' | 'down', connection: MasterConnection): void
   now(): number
@@ -58,6 +60,9 @@ export class MasterConnection {
   readonly publishConnection = { made: 0, isUp: false }
   #credentials: Promise<SignInKeys> | undefined
   #current: SignInKeys | undefined
+  #isReady = false
+  /** Whether the master did not accept the key since it last did. */
+  #wasUnaccepted = false
   #frames: PublishClient | undefined
   #phase = new AbortController()
   readonly #listeners = new Set<() => void>()
@@ -131,16 +136,16 @@ export class MasterConnection {
   }
 
   async #receive(ending: AbortSignal): Promise<void> {
-    const { onJob, log, config } = this.#settings
-    let isReady = false
+    const { onJob, onReady, log, config } = this.#settings
+    this.#isReady = false
     while (!ending.aborted) {
       const { publishPort } = await this.#signedIn()
       if (await this.#start.isRefused(this.#closing.signal)) continue
       if (ending.aborted) return
       this.#frames = await this.#subscribe(publishPort)
       if (ending.aborted) return await this.#frames.close()
-      if (!isReady) void this.#becomeReady()
-      isReady = true
+      if (!this.#isReady) void this.#untilDone('Start-up work', onReady)
+      this.#isReady = true
       const jobs = receiveJobs({
         frames: this.#frames,
         log,
@@ -176,15 +181,15 @@ export class MasterConnection {
     }
   }
 
-  /** Do the start-up work. It needs answers of the master and is retried until it succeeds. */
-  async #becomeReady(): Promise<void> {
-    const { onReady, log, config } = this.#settings
+  /** Do work that needs answers of the master, and retry it until it succeeds. */
+  async #untilDone(what: string, work: (connection: MasterConnection) => Promise<void>): Promise<void> {
+    const { log, config } = this.#settings
     const signal = AbortSignal.any([this.#ending.signal, this.#closing.signal])
     while (!signal.aborted) {
       try {
-        return await onReady(this)
+        return await work(this)
       } catch (error) {
-        if (!signal.aborted) log.warn(`Start-up work failed and will be retried: ${messageOf(error)}`)
+        if (!signal.aborted) log.warn(`${what} failed and will be retried: ${messageOf(error)}`)
         await delay(config.acceptance_wait_time * 1000, undefined, { signal }).catch(() => {})
       }
     }
@@ -342,6 +347,7 @@ export class MasterConnection {
     this.#credentials ??= this.#signIn().then(
       (credentials) => {
         this.#current = credentials
+        this.#accepted()
         return credentials
       },
       (error: unknown) => {
@@ -350,6 +356,13 @@ export class MasterConnection {
       },
     )
     return this.#credentials
+  }
+
+  #accepted(): void {
+    const { onAcceptedAgain } = this.#settings
+    if (this.#isReady && this.#wasUnaccepted && onAcceptedAgain)
+      void this.#untilDone('The report to the master that accepts this minion again', onAcceptedAgain)
+    this.#wasUnaccepted = false
   }
 
   /** Sign in again if the credentials are stale. Concurrent callers share one sign-in. */
@@ -384,6 +397,9 @@ export class MasterConnection {
       log,
       closing: this.#signalOfSignIn(),
       onAttempt: () => this.#attempted.resolve(),
+      onUnaccepted: () => {
+        this.#wasUnaccepted = true
+      },
     })
   }
 }

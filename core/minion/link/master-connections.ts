@@ -9,7 +9,10 @@ import { isOverNats } from './master-addresses.ts'
 import { MasterConnection, type MasterConnectionSettings } from './master-connection.ts'
 
 export interface MasterConnectionsSettings
-  extends Pick<MasterConnectionSettings, 'config' | 'grains' | 'log' | 'onJob' | 'onReady' | 'onConnection'> {
+  extends Pick<
+    MasterConnectionSettings,
+    'config' | 'grains' | 'log' | 'onJob' | 'onReady' | 'onAcceptedAgain' | 'onConnection'
+  > {
   readonly keys: MinionKeys
   readonly transports: Transports
   /** Aborts when the minion closes. */

@@ -35,6 +35,8 @@ export interface PersistentSignInSettings {
   readonly closing: AbortSignal
   /** Called after a sign-in that was answered or timed out, unless the minion gives up because of it. */
   onAttempt?(): void
+  /** Called when the master has not accepted the key. */
+  onUnaccepted?(): void
 }
 
 /** Return the sentence with this minion's fingerprint, to be compared before the key is accepted. */
@@ -75,6 +77,7 @@ export async function signInUntilAccepted(settings: PersistentSignInSettings): P
     }
     if (outcome.state !== 'unanswered') {
       report(settings, outcome, wait)
+      if (outcome.state !== 'full') settings.onUnaccepted?.()
       await pause(wait)
       wait = Math.min(wait * 2, config.acceptance_wait_time_max || config.acceptance_wait_time)
       continue

@@ -48,7 +48,7 @@ export class Refresher {
   /** Prepare for jobs of a master that has accepted this minion, then send it the event that the minion has started. */
   async prepareFor(connection: MasterConnection): Promise<void> {
     const { config, facts, log } = this.#settings
-    await this.#loadPillar(connection)
+    await this.loadPillar(connection)
     await this.#autoload(connection)
     const { id } = config
     const data = `Minion ${id} started at ${strftime('%a %b %e %H:%M:%S %Y', new Date())}`
@@ -74,7 +74,7 @@ export class Refresher {
     await this.reload()
     const reported = reporter.refreshNow()
     const connections = all.filter((connection) => connection.isSignedIn) // the others get them when they sign in
-    const loads = new Map(connections.map((connection) => [connection, this.#loadPillar(connection)]))
+    const loads = new Map(connections.map((connection) => [connection, this.loadPillar(connection)]))
     for (const [{ address }, load] of loads) {
       load.catch((error: unknown) =>
         log.warn(`The grains were not sent to the master ${address}: ${messageOf(error)}`),
@@ -106,7 +106,7 @@ export class Refresher {
   }
 
   /** Fetch the pillar. The request carries the grains, which the master keeps. */
-  async #loadPillar(connection: MasterConnection): Promise<void> {
+  async loadPillar(connection: MasterConnection): Promise<void> {
     const { config, facts, pool, onChange } = this.#settings
     const pillar = await fetchPillar(connection, config, facts.grains)
     if (isDeepStrictEqual(pillar, facts.pillar)) return
