@@ -31,7 +31,7 @@ const isGiven = (text: string | undefined): text is string => text !== undefined
 
 function patterns(given: unknown): string[] | undefined {
   if (given === undefined || given === null) return undefined
-  return (Array.isArray(given) ? given : [given]).map(String)
+  return (Array.isArray(given) ? given : String(given).split(',')).map((pattern) => String(pattern).trim())
 }
 
 function jidOf(name: string, given: unknown): string | undefined {
@@ -41,14 +41,26 @@ function jidOf(name: string, given: unknown): string | undefined {
   return String(given)
 }
 
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** Rewrite a time as jobs show it (`2026, Nov 29 01:00:07.549657`), or without marks (`20261129`), as ISO 8601 writes it. */
+function isoText(text: string): string {
+  const [, year, month = '', day = '', rest = ''] =
+    /^(\d{4}), ([A-Z][a-z]{2}) (\d{1,2})(.*)$/.exec(text) ?? /^(\d{4})(\d\d)(\d\d)( .*)?$/.exec(text) ?? []
+  if (year === undefined) return text
+  const number = MONTHS.includes(month) ? String(MONTHS.indexOf(month) + 1).padStart(2, '0') : month
+  return `${year}-${number}-${day.padStart(2, '0')}${rest}`
+}
+
 /** Return the first jid of a moment. Dates without a zone are UTC, like jids. */
-function stamp(text: string): string {
-  const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text.trim())
+function stamp(given: string): string {
+  const text = isoText(given.trim())
+  const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text)
     ? text
-    : `${text.trim().replace(' ', 'T')}${text.includes(':') ? 'Z' : ''}`
+    : `${text.replace(' ', 'T')}${text.includes(':') ? 'Z' : ''}`
   const date = new Date(zoned)
   if (Number.isNaN(date.getTime())) {
-    throw new SaltInvocationError(`'${text}' is not a date. Use the form 2026-11-21 or 2026-11-21 03:42:00.`)
+    throw new SaltInvocationError(`'${given}' is not a date. Use the form 2026-11-21 or 2026-11-21 03:42:00.`)
   }
   return date.toISOString().replace(/\D/g, '').slice(0, 17).padEnd(20, '0')
 }
