@@ -170,8 +170,13 @@ async function ping(master: Context['master'], { tgt, tgt_type, timeout, gather_
     ...(timeout !== undefined && { timeout }),
     ...(gather_job_timeout !== undefined && { gatherJobTimeout: gather_job_timeout }),
   }
-  for await (const { id, missing } of master.run(request))
-    answers[missing === undefined ? 'up' : 'down'].push(id)
+  try {
+    for await (const { id, missing } of master.run(request))
+      answers[missing === undefined ? 'up' : 'down'].push(id)
+  } catch (error) {
+    // A master without minions has none that are up or down; a target that matches none of several is a mistake.
+    if (tgt !== '*' || (error as { code?: unknown }).code !== 'NO_MINIONS_MATCHED') throw error
+  }
   return { up: answers.up.sort(), down: answers.down.sort() }
 }
 
