@@ -17,6 +17,7 @@ export {
   type KeysBySection,
   listKeys,
   matchKeys,
+  otherKeys,
   selectionOf,
 } from './key-lists.ts'
 export { eventsOf, KeyManager } from './key-manager.ts'

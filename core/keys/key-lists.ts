@@ -81,3 +81,17 @@ function inOrder(names: readonly string[]): string[] {
   const lower = names.map((name) => [name.toLowerCase(), name] as const)
   return lower.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, name]) => name)
 }
+
+/** Return the states of the keys that are not accepted, by id. */
+export async function otherKeys(
+  keys: Pick<KeyStore, 'list'>,
+): Promise<Map<string, 'pending' | 'rejected' | 'denied'>> {
+  const { accepted, pending, rejected, denied } = await keys.list()
+  const states = new Map([
+    ...denied.map((id) => [id, 'denied'] as const),
+    ...rejected.map((id) => [id, 'rejected'] as const),
+    ...pending.map((id) => [id, 'pending'] as const),
+  ])
+  for (const id of accepted) states.delete(id)
+  return states
+}

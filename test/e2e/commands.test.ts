@@ -68,6 +68,13 @@ describe('salt', () => {
     expect(JSON.parse(preview.stdout)).toEqual(ids)
   })
 
+  test('--preview-target says why no minion matches', async () => {
+    const { stdout, stderr, code } = await salt('-G', 'role:wbe', '--preview-target')
+    expect([stdout, code]).toEqual(['', 2])
+    expect(stderr).toContain('No minions match the target.')
+    expect(stderr).toContain("none with a value that matches 'wbe'")
+  })
+
   test.each([
     ['nested', 'web1:\n    True\n'],
     ['json', '{\n    "web1": true\n}\n'],

@@ -1,3 +1,4 @@
+import { SaltError } from '../../base/errors.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { jobRequest, targetOf } from '../jobs/job-request.ts'
 import { runJobCommand, shortIdList, wantsBatch } from '../jobs/run-job.ts'
@@ -45,12 +46,14 @@ export default class Salt extends BaseProgram {
     }
     if (flags['preview-target']) {
       const { previewTarget } = await import('../jobs/preview.ts')
-      const { minions, unknown } = await previewTarget(targetOf(words[0] ?? '*', flags), config, log)
+      const { minions, unknown, reason } = await previewTarget(targetOf(words[0] ?? '*', flags), config, log)
       await printer.print(minions)
       if (unknown.length > 0)
         printNote(
           `It is not known whether the target matches ${shortIdList(unknown)}: the master has no grains or pillar of them.`,
         )
+      if (reason !== undefined)
+        throw new SaltError('NO_MINIONS_MATCHED', `No minions match the target.\n${reason}`)
       return exitCodes.ok
     }
     if (flags.hosts) {

@@ -4,14 +4,16 @@ import { cachedMinions } from '../../cache/cached-minions.ts'
 import { MinionData } from '../../cache/minion-data.ts'
 import { minionDataDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
-import { KeyStore } from '../../keys/key-store.ts'
-import { expandTarget, expectedMinions } from '../../targets/index.ts'
+import { KeyStore, otherKeys } from '../../keys/index.ts'
+import { expandTarget, expectedMinions, explainNoMatch } from '../../targets/index.ts'
 import { openMatchers } from '../../targets/open-match.ts'
 
 export interface Preview {
   readonly minions: string[]
   /** Members of `minions` that the target may not match: the master lacks their grains or pillar. */
   readonly unknown: readonly string[]
+  /** Why there are none, as a sentence. */
+  readonly reason?: string
 }
 
 /**
@@ -27,9 +29,15 @@ export async function previewTarget(
   const expanded = await expandTarget(target, { config, log })
   const data = MinionData.open(minionDataDirectory(config))
   try {
-    const ids = await new KeyStore(config.pki_dir, config.api_clients).minions()
+    const keys = new KeyStore(config.pki_dir, config.api_clients)
+    const ids = await keys.minions()
+    const subjects = () => cachedMinions(ids, data)
     const matcher = await openMatchers(config, log)
-    const { minions, unknown } = expectedMinions(expanded, cachedMinions(ids, data), matcher)
+    const { minions, unknown } = expectedMinions(expanded, subjects(), matcher)
+    if (minions.length === 0) {
+      const facts = { subjects, otherKeys: await otherKeys(keys), matcher }
+      return { minions, unknown, reason: explainNoMatch(expanded, facts) }
+    }
     return { minions: minions.sort(), unknown: unknown.sort() }
   } finally {
     await data.close()

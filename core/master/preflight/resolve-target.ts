@@ -2,6 +2,7 @@ import type { Caller } from '../../auth/index.ts'
 import type { MatchSubject } from '../../author/kinds.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { cachedMinions } from '../../cache/cached-minions.ts'
+import { otherKeys } from '../../keys/index.ts'
 import {
   type Expected,
   expectedMinions,
@@ -42,15 +43,12 @@ export async function whyNoMinions(
   caller: Caller,
 ): Promise<string | undefined> {
   if (!caller.unrestricted) return undefined
-  const { accepted, pending, rejected, denied } = await context.keys.list()
-  const otherKeys = new Map([
-    ...denied.map((id) => [id, 'denied'] as const),
-    ...rejected.map((id) => [id, 'rejected'] as const),
-    ...pending.map((id) => [id, 'pending'] as const),
-  ])
-  for (const id of accepted) otherKeys.delete(id)
   const known = await acceptedMinions(context)
-  return explainNoMatch(targetOf(request), { subjects: () => known, otherKeys, matcher: context.matcher })
+  return explainNoMatch(targetOf(request), {
+    subjects: () => known,
+    otherKeys: await otherKeys(context.keys),
+    matcher: context.matcher,
+  })
 }
 
 function targetOf({ tgt, tgtType, kwargs: { delimiter } }: PublishLoad): Target {
