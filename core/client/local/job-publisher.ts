@@ -17,8 +17,9 @@ import { localCredentials } from './credentials.ts'
 import { type ExternalAuth, isLockedOut, lockedOutError, whyNotAuthenticated } from './external-auth.ts'
 import type { MasterLink } from './master-link.ts'
 
-/** Seconds to wait for the master to accept a job. */
-const PUBLISH_TIMEOUT = 15
+/** How long to wait for the master to accept a job; with credentials it first asks a backend, which may take 20 s. */
+const PUBLISH_MS = 15_000
+const AUTHENTICATED_PUBLISH_MS = 30_000
 
 const REQUEST: MembersOf<AnyRequest> = {
   tgt: true,
@@ -104,7 +105,7 @@ export class JobPublisher {
   }
 
   #ask(load: Record<string, unknown>): Promise<unknown> {
-    return this.#link.ask(load, PUBLISH_TIMEOUT * 1000)
+    return this.#link.ask(load, this.#auth ? AUTHENTICATED_PUBLISH_MS : PUBLISH_MS)
   }
 }
 
