@@ -26,10 +26,18 @@ function pluginFindings(source: SourceText, namespace: Namespace, kind: Kind): F
     finding(
       'plugin-export',
       source.place(at >= 0 ? at : source.exportAt(firstName(namespace))),
-      `This file ${wrong}.`.replace('This file its default export', 'The default export of this file'),
+      aboutFile(wrong),
     ),
   ]
 }
+
+const ITS_DEFAULT = 'its default export'
+
+/** Say in a sentence what is wrong with a file, or with its default export. */
+const aboutFile = (wrong: string): string =>
+  wrong.startsWith(ITS_DEFAULT)
+    ? `The default export of this file${wrong.slice(ITS_DEFAULT.length)}.`
+    : `This file ${wrong}.`
 
 const firstName = (namespace: Namespace): string => Object.keys(namespace)[0] ?? ''
 
