@@ -58,8 +58,8 @@ export async function lockDirectory({ directory, program, id, onProblem }: Setti
 const inUse = (directory: string, who: string, holder: string) =>
   new SaltError(
     'ADDRESS_IN_USE',
-    `${who} cannot use the directory ${directory}: ${holder} already does. Stop that one, or set 'cachedir' or ` +
-      `'root_dir' to another directory.`,
+    `${who} cannot use the directory ${directory}: ${holder} already does. Stop that one (a minion that is stopping waits ` +
+      `for its jobs), or set 'cachedir' or 'root_dir' to another directory.`,
     { directory, holder },
   )
 

@@ -28,7 +28,7 @@ test('refuses a second daemon, names the first, and says what to do', async () =
     code: 'ADDRESS_IN_USE',
     message:
       `salt-minion web2 cannot use the directory ${directory}: salt-minion web1, process ${process.pid}, already does. ` +
-      "Stop that one, or set 'cachedir' or 'root_dir' to another directory.",
+      "Stop that one (a minion that is stopping waits for its jobs), or set 'cachedir' or 'root_dir' to another directory.",
   })
   await first.close()
 })
