@@ -112,7 +112,8 @@ function allowedOpenFiles() {
  */
 function load(filename) {
   const script = new vm.Script(readFileSync(filename, 'latin1'), {
-    filename,
+    // V8 keeps the name with compiled code, and shows it in traces: it must not be that of the folder where the package was built.
+    filename: path.join('salt-ts', path.relative(path.dirname(DIST), filename)),
     cachedData: compiledCode(filename),
   })
   scripts?.set(filename, script)

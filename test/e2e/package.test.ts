@@ -123,6 +123,7 @@ test('what was compiled ahead is for one version of Node only', () => {
   const ahead = packed.files.filter(({ path }) => path.endsWith('.cache'))
   expect(ahead.length).toBeGreaterThan(0)
   for (const { path } of ahead) expect(path).toContain(`.cjs.${process.version}-${process.arch}.cache`)
+  for (const { path } of ahead) expect(readFileSync(join(project, path)).includes(project), path).toBe(false)
 })
 
 test('programs are strict, as the modules are of which they are made', () => {

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url'
 import type { CallFrame } from './flame-graph.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
+/** Begins the names of bundles (bin/start.cjs). */
+const BUNDLED = /^salt-ts\//
 const maps = new Map<string, SourceMap | undefined>()
 
 /** Returns undefined of what is no work: waiting, and recording the profile. */
@@ -14,7 +16,7 @@ export function nameOf({ functionName, url, lineNumber, columnNumber }: CallFram
   const name = functionName || '(anonymous)'
   if (!url) return name
   if (url.startsWith('node:')) return `${name} ${url}`
-  const file = url.startsWith('file:') ? fileURLToPath(url) : url
+  const file = url.startsWith('file:') ? fileURLToPath(url) : url.replace(BUNDLED, root)
   const found = mapOf(file)?.findEntry(lineNumber, columnNumber)
   if (found && 'originalSource' in found)
     return `${name} ${relative(root, resolve(dirname(file), found.originalSource))}:${found.originalLine + 1}`
