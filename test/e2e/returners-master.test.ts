@@ -132,8 +132,11 @@ test('a returner that never ends holds up its own queue only, is named, and goes
   await until('the other store to have it', () => existsSync(join(store, `ret ${jid} web2`)))
   const sentence = 'It did not answer for 5 seconds, as in an endless loop.'
   await cluster.master.logged(`Returner stubborn: ${sentence} Its process will be restarted.`)
-  const { stubborn, folder } = (await runner('returner.status')) as Record<string, object>
-  expect(stubborn).toMatchObject({ state: 'down', error: sentence, dead: 0 })
+  const { stubborn, folder } = await until('the state of the returner', async () => {
+    const states = (await runner('returner.status')) as Record<string, { readonly state: string }>
+    return states.stubborn?.state === 'down' ? states : undefined
+  })
+  expect(stubborn).toMatchObject({ error: sentence, dead: 0 })
   expect(folder).toMatchObject({ state: 'up', queued: 0, rate: expect.any(Number) })
   expect((await told.next()).value).toMatchObject({ data: { error: sentence } })
   await bus.close()
