@@ -39,11 +39,11 @@ export class MineUpdates {
     this.#timer?.unref()
   }
 
-  /** Send the values to a master that has accepted this minion, if it has not been sent them, or has forgotten them. */
-  async begin(connection: MasterConnection, hasForgotten = false): Promise<void> {
-    if ((this.#begun.has(connection) && !hasForgotten) || !this.#settings.config.mine_enabled) return
+  /** Send the values to a master that has accepted this minion, if it has not been sent them. */
+  async begin(connection: MasterConnection): Promise<void> {
+    if (this.#begun.has(connection)) return
     this.#begun.add(connection)
-    await this.#update(connection)
+    await this.update(connection)
   }
 
   close(): void {
@@ -52,14 +52,16 @@ export class MineUpdates {
 
   async #updateAll(): Promise<void> {
     const signedIn = this.#settings.connections.filter((connection) => connection.isSignedIn)
-    const updates = await Promise.allSettled(signedIn.map((connection) => this.#update(connection)))
+    const updates = await Promise.allSettled(signedIn.map((connection) => this.update(connection)))
     for (const update of updates)
       if (update.status === 'rejected')
         this.#settings.log.error(`The update of the mine failed: ${messageOf(update.reason)}`)
   }
 
-  async #update(connection: MasterConnection): Promise<void> {
+  /** Send the values to a master, if there are any. */
+  async update(connection: MasterConnection): Promise<void> {
     const { config, facts, log, servicesFor } = this.#settings
+    if (!config.mine_enabled) return
     const sources: unknown[] = [config.mine_functions, facts.pillar.mine_functions]
     if (!sources.some((functions) => isRecord(functions) && Object.keys(functions).length > 0)) return
     const job = { jid: 'mine', fun: FUNCTION, arg: [], tgt: config.id, tgt_type: 'glob', ret: '' }

@@ -119,7 +119,7 @@ async function compose(
     async onAcceptedAgain(connection) {
       await refresher.loadPillar(connection)
       reporter.connected(connection)
-      background.add('The update of the mine', mine.begin(connection, true))
+      background.add('The update of the mine', mine.update(connection))
     },
     onConnection(state, connection) {
       const tag = state === 'up' ? tags.masterConnected : tags.masterDisconnected

@@ -1,5 +1,7 @@
 /** The queue of `at`. */
+
 import type { Context } from 'salt-ts'
+import { MONTHS } from '#internal'
 
 export interface AtJob {
   readonly job: number
@@ -12,8 +14,6 @@ export interface AtJob {
   /** Given when the job was made; empty if it was not. */
   readonly tag: string
 }
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** List the jobs, with their tags, which are in the first lines of their scripts. */
 export async function readQueue(context: Context): Promise<AtJob[]> {

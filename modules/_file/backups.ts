@@ -1,7 +1,9 @@
 /** Copies of files that `backup: minion` keeps below the minion's cache, by the path of the file and the time. */
+
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, normalize } from 'node:path'
 import type { Context } from 'salt-ts'
+import { MONTHS } from '#internal'
 import { errorText, expandHome, statOf } from './paths.ts'
 import { type Place, withPlace } from './place.ts'
 import { withFile } from './reading.ts'
@@ -14,7 +16,6 @@ type Backup = {
 }
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const STAMP = /^(\w{3})_(\w{3})_(\d{2})_(\d{2}:\d{2}:\d{2})_(\d{6})_(\d{4})$/
 
 const folderFor = (path: string, { opts }: Context): string =>

@@ -2,7 +2,7 @@
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { textDiff } from './diff.ts'
 import { errorText } from './paths.ts'
-import { chunksOf, MAX_CONTENT_BYTES, readWhole, withFile } from './reading.ts'
+import { chunksOf, MAX_CONTENT_BYTES, readHead, readWhole, withFile } from './reading.ts'
 import { isBinary, textOf } from './text.ts'
 
 export interface DiffOptions {
@@ -55,12 +55,7 @@ const HEAD_BYTES = 512
 /** The beginning of a content, without a character that is cut at its end. */
 async function headOf(given: Compared): Promise<Buffer> {
   if (typeof given !== 'string') return given.subarray(0, HEAD_BYTES)
-  return reading(given, () =>
-    withFile(given, async (file) => {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
-      return buffer.subarray(0, bytesRead)
-    }),
-  )
+  return reading(given, () => readHead(given, HEAD_BYTES))
 }
 
 async function areEqual(one: Compared, other: Compared): Promise<boolean> {

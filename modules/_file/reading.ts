@@ -43,6 +43,17 @@ function readingFlags(follow: boolean): number {
   return O_RDONLY | O_NONBLOCK | O_NOCTTY | (follow ? 0 : O_NOFOLLOW)
 }
 
+/** Read up to so many bytes from the beginning of a file. */
+export const readHead = (path: string, bytes: number, options?: ReadOptions): Promise<Buffer> =>
+  withFile(
+    path,
+    async (file) => {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0)
+      return buffer.subarray(0, bytesRead)
+    },
+    options,
+  )
+
 const SMALL_BYTES = 64 * 1024
 
 /**

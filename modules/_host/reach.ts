@@ -78,9 +78,13 @@ async function askByUdp(address: string, port: number, signal: AbortSignal): Pro
   }
 }
 
+/** Return the digits of a hardware address, which may be separated by any character. */
+export const macDigits = (mac: string): string =>
+  mac.length === 17 ? mac.replaceAll(mac.charAt(2), '') : mac
+
 /** Send the magic packet that wakes the computer with a hardware address. */
 export async function wake(mac: string, broadcast: string, port: number): Promise<void> {
-  const bytes = Buffer.from(mac.length === 17 ? mac.replaceAll(mac[2] ?? '', '') : mac, 'hex')
+  const bytes = Buffer.from(macDigits(mac), 'hex')
   if (bytes.length !== 6) throw new CommandExecutionError(`Invalid MAC address: '${mac}'`)
   const socket = createSocket('udp4')
   try {

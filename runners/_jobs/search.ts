@@ -1,5 +1,7 @@
 /** Turns the search parameters of `jobs.*`, which have Salt's names, into a query. */
+
 import { type JobQuery, SaltInvocationError } from 'salt-ts'
+import { MONTHS } from '#internal'
 
 export interface Search {
   readonly search_metadata?: Readonly<Record<string, unknown>> | undefined
@@ -40,8 +42,6 @@ function jidOf(name: string, given: unknown): string | undefined {
     throw new SaltInvocationError(`${name}=${String(given)} is not a job id (20 digits).`)
   return String(given)
 }
-
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 /** Rewrite a time as jobs show it (`2026, Nov 29 01:00:07.549657`), or without marks (`20261129`), as ISO 8601 writes it. */
 function isoText(text: string): string {

@@ -11,8 +11,8 @@ type ExternalCredentials = Credentials & { readonly eauth: string; readonly user
 /** Proof of identity of a client without a key of the master's host (wire protocol §8.1, §8.3). */
 export type ExternalAuth = ExternalCredentials | { readonly token: string }
 
-/** How long a backend may take to check a password. */
-const TIMEOUT_MS = 30_000
+/** How long to wait for the answer to a request with credentials: the master first asks a backend, which may take 20 s. */
+export const AUTHENTICATION_MS = 30_000
 
 /** Fields that a backend reads, in most cases a user and a password. */
 type Credentials = Readonly<Record<string, unknown>>
@@ -35,7 +35,7 @@ export async function obtainToken(config: MasterConfig, credentials: Credentials
 
 /** Request a token over an open link. */
 export async function requestToken(ask: MasterLink['ask'], credentials: Credentials): Promise<Token> {
-  const reply = await ask({ ...credentials, cmd: 'mk_token' }, TIMEOUT_MS)
+  const reply = await ask({ ...credentials, cmd: 'mk_token' }, AUTHENTICATION_MS)
   if (isRecord(reply) && typeof reply.token === 'string') return { ...reply, token: reply.token }
   if (isRecord(reply) && isRecord(reply.error) && isLockedOut(reply))
     throw lockedOutError(String(reply.error.message), reply)

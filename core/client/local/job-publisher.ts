@@ -14,12 +14,17 @@ import {
 } from '../../wire/publish-request.ts'
 import type { AnyRequest, Plan, PublishedJob } from './contract.ts'
 import { localCredentials } from './credentials.ts'
-import { type ExternalAuth, isLockedOut, lockedOutError, whyNotAuthenticated } from './external-auth.ts'
+import {
+  AUTHENTICATION_MS,
+  type ExternalAuth,
+  isLockedOut,
+  lockedOutError,
+  whyNotAuthenticated,
+} from './external-auth.ts'
 import type { MasterLink } from './master-link.ts'
 
-/** How long to wait for the master to accept a job; with credentials it first asks a backend, which may take 20 s. */
+/** How long to wait for the master to accept a job of a user of its host. */
 const PUBLISH_MS = 15_000
-const AUTHENTICATED_PUBLISH_MS = 30_000
 
 const REQUEST: MembersOf<AnyRequest> = {
   tgt: true,
@@ -105,7 +110,7 @@ export class JobPublisher {
   }
 
   #ask(load: Record<string, unknown>): Promise<unknown> {
-    return this.#link.ask(load, this.#auth ? AUTHENTICATED_PUBLISH_MS : PUBLISH_MS)
+    return this.#link.ask(load, this.#auth ? AUTHENTICATION_MS : PUBLISH_MS)
   }
 }
 

@@ -23,9 +23,7 @@ function maskedBy(secrets: Set<string>, log: Log): Log {
   const at =
     (level: keyof Log): Log['info'] =>
     (message, facts) =>
-      secrets.size === 0
-        ? log[level](message, facts)
-        : log[level](masked(message, secrets), masked(facts, secrets))
+      log[level](masked(message, secrets), masked(facts, secrets))
   const masking = {
     trace: at('trace'),
     debug: at('debug'),
@@ -48,7 +46,7 @@ export function hideSecrets(log: Log, args: Readonly<Record<string, unknown>>, p
 /** Return a value with the secrets of a log masked. */
 export function withoutSecrets<T>(log: Log, value: T): T {
   const secrets = secretsOf.get(log)
-  return secrets && secrets.size > 0 ? masked(value, secrets) : value
+  return secrets ? masked(value, secrets) : value
 }
 
 function collect(value: unknown, secrets: Set<string>, depth: number): void {
@@ -73,6 +71,7 @@ function textsOf(value: unknown): string[] {
 
 /** Mask secrets in a value, longer ones first, since one may be a part of another. */
 function masked<T>(value: T, secrets: ReadonlySet<string>): T {
+  if (secrets.size === 0) return value
   const longestFirst = [...secrets].sort((a, b) => b.length - a.length)
   return maskedValue(value, longestFirst, MAX_DEPTH) as T
 }

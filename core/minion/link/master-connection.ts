@@ -61,8 +61,6 @@ export class MasterConnection {
   #credentials: Promise<SignInKeys> | undefined
   #current: SignInKeys | undefined
   #isReady = false
-  /** Whether the master did not accept the key since it last did. */
-  #wasUnaccepted = false
   #frames: PublishClient | undefined
   #phase = new AbortController()
   readonly #listeners = new Set<() => void>()
@@ -115,7 +113,7 @@ export class MasterConnection {
     const end = () => this.#endRun()
     signal?.addEventListener('abort', end, { once: true })
     try {
-      await this.#receive(AbortSignal.any([this.#ending.signal, this.#closing.signal]))
+      await this.#receive(this.#runSignal)
     } catch (error) {
       if (!signal?.aborted) throw error
     } finally {
@@ -144,7 +142,8 @@ export class MasterConnection {
       if (ending.aborted) return
       this.#frames = await this.#subscribe(publishPort)
       if (ending.aborted) return await this.#frames.close()
-      if (!this.#isReady) void this.#untilDone('Start-up work', onReady)
+      if (!this.#isReady)
+        void this.#untilDone('Start-up work failed and will be retried', this.#runSignal, () => onReady(this))
       this.#isReady = true
       const jobs = receiveJobs({
         frames: this.#frames,
@@ -159,40 +158,37 @@ export class MasterConnection {
   }
 
   /** Get the jobs that were published while this minion was not connected, or could not be decrypted. A master of Python Salt has none. */
-  async #catchUp(signal: AbortSignal): Promise<void> {
-    const { id, log, onJob, config } = this.#settings
+  #catchUp(signal: AbortSignal): Promise<void> {
+    const { id, onJob } = this.#settings
     const request = (load: Readonly<Record<string, unknown>>, to?: Recipient) => this.request(load, to)
     const servers = () => this.#frames?.servers ?? []
+    const failure = 'The master could not be asked for missed jobs, and will be asked again'
+    return this.#untilDone(failure, signal, async () => {
+      // Another master may have taken the place of the one that this run was reported to, or it has another configuration.
+      if (this.publishConnection.made > 1) await this.#start.send()
+      if (this.#start.answer.refused !== undefined) return await this.#frames?.close() // `run` reports the start again
+      if (this.#start.offersMissedJobs)
+        for await (const received of missedJobs({ id, request, servers, signal })) onJob(received, this)
+    })
+  }
+
+  /** Do work that needs answers of the master, and repeat it until it succeeds. `failure` begins the warnings. */
+  async #untilDone(failure: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+    const { log, config } = this.#settings
     while (!signal.aborted) {
       try {
-        // Another master may have taken the place of the one that this run was reported to, or it has another configuration.
-        if (this.publishConnection.made > 1) await this.#start.send()
-        if (this.#start.answer.refused !== undefined) return await this.#frames?.close() // `run` reports the start again
-        if (this.#start.offersMissedJobs)
-          for await (const received of missedJobs({ id, request, servers, signal })) onJob(received, this)
-        return
+        return await work()
       } catch (error) {
         if (signal.aborted) return
-        log.warn(
-          `The master could not be asked for missed jobs, and will be asked again: ${messageOf(error)}`,
-        )
+        log.warn(`${failure}: ${messageOf(error)}`)
         await delay(config.acceptance_wait_time * 1000, undefined, { signal }).catch(() => {})
       }
     }
   }
 
-  /** Do work that needs answers of the master, and retry it until it succeeds. */
-  async #untilDone(what: string, work: (connection: MasterConnection) => Promise<void>): Promise<void> {
-    const { log, config } = this.#settings
-    const signal = AbortSignal.any([this.#ending.signal, this.#closing.signal])
-    while (!signal.aborted) {
-      try {
-        return await work(this)
-      } catch (error) {
-        if (!signal.aborted) log.warn(`${what} failed and will be retried: ${messageOf(error)}`)
-        await delay(config.acceptance_wait_time * 1000, undefined, { signal }).catch(() => {})
-      }
-    }
+  /** Aborts when the present run ends, or the connection is closed. */
+  get #runSignal(): AbortSignal {
+    return AbortSignal.any([this.#ending.signal, this.#closing.signal])
   }
 
   /** Call a function each time that the connection to the publish port is established or lost. Returns a function that ends this. */
@@ -347,7 +343,6 @@ export class MasterConnection {
     this.#credentials ??= this.#signIn().then(
       (credentials) => {
         this.#current = credentials
-        this.#accepted()
         return credentials
       },
       (error: unknown) => {
@@ -358,11 +353,11 @@ export class MasterConnection {
     return this.#credentials
   }
 
-  #accepted(): void {
+  #acceptedAgain(): void {
     const { onAcceptedAgain } = this.#settings
-    if (this.#isReady && this.#wasUnaccepted && onAcceptedAgain)
-      void this.#untilDone('The report to the master that accepts this minion again', onAcceptedAgain)
-    this.#wasUnaccepted = false
+    if (!this.#isReady || !onAcceptedAgain) return
+    const failure = 'The report to the master that accepts this minion again failed and will be retried'
+    void this.#untilDone(failure, this.#runSignal, () => onAcceptedAgain(this))
   }
 
   /** Sign in again if the credentials are stale. Concurrent callers share one sign-in. */
@@ -377,7 +372,7 @@ export class MasterConnection {
   /** A run that ends takes its sign-in with it. Between runs, returns for this master are a reason to sign in. */
   #signalOfSignIn(): AbortSignal {
     const [ending, closing] = [this.#ending.signal, this.#closing.signal]
-    return ending.aborted ? closing : AbortSignal.any([ending, closing])
+    return ending.aborted ? closing : this.#runSignal
   }
 
   #signIn(): Promise<SignInKeys> {
@@ -397,9 +392,7 @@ export class MasterConnection {
       log,
       closing: this.#signalOfSignIn(),
       onAttempt: () => this.#attempted.resolve(),
-      onUnaccepted: () => {
-        this.#wasUnaccepted = true
-      },
+      onAcceptedLate: () => this.#acceptedAgain(),
     })
   }
 }

@@ -35,8 +35,8 @@ export interface PersistentSignInSettings {
   readonly closing: AbortSignal
   /** Called after a sign-in that was answered or timed out, unless the minion gives up because of it. */
   onAttempt?(): void
-  /** Called when the master has not accepted the key. */
-  onUnaccepted?(): void
+  /** Called when the master accepts the key that it did not accept before in this sign-in. */
+  onAcceptedLate?(): void
 }
 
 /** Return the sentence with this minion's fingerprint, to be compared before the key is accepted. */
@@ -68,16 +68,18 @@ export async function signInUntilAccepted(settings: PersistentSignInSettings): P
   let wait = config.acceptance_wait_time
   component(log, 'minion').debug('Master URI: {uri}', { uri: `tcp://${address}` })
   let unresolved = 0
+  let wasUnaccepted = false
   for (let rounds = 1; ; ) {
     const outcome = await attempts(settings)
     if (outcome.state === 'accepted') {
       log.info(`Authentication with master at ${address} successful!`)
       onAttempt?.()
+      if (wasUnaccepted) settings.onAcceptedLate?.()
       return outcome.credentials
     }
     if (outcome.state !== 'unanswered') {
       report(settings, outcome, wait)
-      if (outcome.state !== 'full') settings.onUnaccepted?.()
+      wasUnaccepted ||= outcome.state !== 'full'
       await pause(wait)
       wait = Math.min(wait * 2, config.acceptance_wait_time_max || config.acceptance_wait_time)
       continue

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { which } from '../../_cmd/which.ts'
 import { digest } from '../../_file/hashes.ts'
 import { userId } from '../../_file/owners.ts'
-import { withFile } from '../../_file/reading.ts'
+import { readHead } from '../../_file/reading.ts'
 import { isBinary } from '../../_file/text.ts'
 import type { Filter } from '../environment.ts'
 import { TemplateError } from '../errors.ts'
@@ -42,11 +42,4 @@ const found = (path: string) => stat(path).catch(() => undefined)
 
 /** Read the beginning of a file; undefined if it is none, or cannot be read. */
 const startOf = (path: string): Promise<Buffer | undefined> =>
-  withFile(
-    path,
-    async (file) => {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0)
-      return buffer.subarray(0, bytesRead)
-    },
-    { devices: true },
-  ).catch(() => undefined)
+  readHead(path, SAMPLE_BYTES, { devices: true }).catch(() => undefined)

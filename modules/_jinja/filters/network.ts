@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
 import { isInNetwork, parseAddress, parseNetwork } from '#internal'
-import { takesConnections } from '../../_host/reach.ts'
+import { macDigits, takesConnections } from '../../_host/reach.ts'
 import { isMapping } from '../../_values/traverse.ts'
 import type { Environment, Filter } from '../environment.ts'
 import { asTemplateError, TemplateError } from '../errors.ts'
@@ -147,7 +147,7 @@ const randomMac = withoutArguments((prefix) => {
 })
 
 const macBytes = onText((mac) => {
-  const digits = mac.length === 17 ? mac.replaceAll(mac.charAt(2), '') : mac
+  const digits = macDigits(mac)
   if (!/^[\da-f]{12}$/i.test(digits)) throw new TemplateError('Invalid MAC address')
   return Buffer.from(digits, 'hex')
 })
