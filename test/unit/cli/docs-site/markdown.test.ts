@@ -17,11 +17,19 @@ function problemsOf(text: string): string[] {
     const tag = /^\/?([a-z]+\d?)((?:\s+[a-z-]+="[^"<>]*")*)\s*$/.exec(inside)
     if (!tag || end === '' || !OWN_TAGS.has(tag[1]!)) return [whole]
     return [...tag[2]!.matchAll(/([a-z-]+)="([^"]*)"/g)].flatMap(([attribute, name = '', value = '']) =>
-      OWN_ATTRIBUTES.has(name) && (name !== 'href' || /^(https?:|mailto:|#|[^:]*$)/i.test(value))
-        ? []
-        : [attribute],
+      OWN_ATTRIBUTES.has(name) && (name !== 'href' || isHarmless(value)) ? [] : [attribute],
     )
   })
+}
+
+/** Whether a browser that parses the link loads a page, opens a mail, or can do nothing with it. */
+function isHarmless(href: string): boolean {
+  const marks: Record<string, string> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' }
+  const target = href.replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => marks[name]!)
+  const page = 'https://docs.example.com/page.html'
+  return (
+    !URL.canParse(target, page) || ['https:', 'http:', 'mailto:'].includes(new URL(target, page).protocol)
+  )
 }
 
 const HOSTILE = [
@@ -50,6 +58,7 @@ const HOSTILE = [
   '<!-- --><script>alert(1)</script>',
   '<![CDATA[<script>]]>',
   '&lt;script&gt; &#60;script&#62;',
+  '[x]:=<a>b</a><javascript:alert(1)>\n\n[x]',
   '- [ ] <input autofocus onfocus=alert(1)>',
 ]
 
