@@ -4,7 +4,7 @@ import type { SaltError } from '../base/errors.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { RootKeys } from '../keys/index.ts'
 import { Access, type AccessSettings } from './access.ts'
-import { Backends } from './backends.ts'
+import { openBackends } from './backends/backends.ts'
 import type { Caller } from './contract.ts'
 import { EvenDelay } from './even-delay.ts'
 import { Identity } from './identity.ts'
@@ -53,7 +53,7 @@ export function openAuth(settings: AuthSettings): Auth {
       Object.hasOwn(config.external_auth, record.eauth) &&
       (record.rights === undefined || record.rights === rightsDigest(access.rightsOf(ownerOf(record)))),
   })
-  const backends = new Backends(config, log)
+  const backends = openBackends(config, log)
   const rootKeys = new RootKeys(config)
   return {
     access,

@@ -1,19 +1,23 @@
 /** What backends are given, and what of their answers is believed. */
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { Backends } from '../../../core/auth/backends.ts'
-import { deferred } from '../../../core/base/deferred.ts'
-import type { MasterConfig } from '../../../core/config/index.ts'
-import { quietLog } from '../../harness/log.ts'
+import { Backends } from '../../../../core/auth/backends/backends.ts'
+import { openBackend } from '../../../../core/auth/backends/open-backend.ts'
+import { deferred } from '../../../../core/base/deferred.ts'
+import type { MasterConfig } from '../../../../core/config/index.ts'
+import { openLoader } from '../../../../core/loader/index.ts'
+import { quietLog as log } from '../../../harness/log.ts'
 
-const auth_dirs = [fileURLToPath(new URL('../../fixtures/auth', import.meta.url))]
+const auth_dirs = [fileURLToPath(new URL('../../../fixtures/auth', import.meta.url))]
 const fred = { username: 'fred', password: 'x' }
 
 type Say = (credentials: Record<string, unknown>, signal: AbortSignal) => unknown
 const backends = (say: Say, deadlineMs?: number) => {
   const external_auth = { saying: { '^say': say, fred: ['.*'] } }
   const config = { external_auth, auth_dirs } as unknown as MasterConfig
-  return new Backends(config, quietLog, deadlineMs === undefined ? {} : { deadlineMs })
+  const loader = openLoader('auth', { config, log })
+  const host = { config, loader, log, ...(deadlineMs !== undefined && { deadlineMs }) }
+  return new Backends(config, async (name) => openBackend(name, host))
 }
 
 describe('a backend', () => {
