@@ -10,6 +10,8 @@ interface Rule {
 }
 
 export const rules = {
+  'unfound-file': { severity: 'warning', finds: 'an extension where no loader finds it' },
+  'hidden-file': { severity: 'warning', finds: 'a file whose name another file has' },
   'import-fails': { severity: 'error', finds: 'a file whose import throws' },
   'import-blocks': { severity: 'error', finds: 'a file that does not finish loading' },
   'import-exits': { severity: 'error', finds: 'a file whose import ends its process' },

@@ -5,11 +5,12 @@ import { SaltError } from '../../../base/errors.ts'
 import { isBelow } from '../../../base/files/open-inside.ts'
 import { mapConcurrently } from '../../../base/map-concurrently.ts'
 import type { Finding } from '../../../loader/check/rules.ts'
-import { indexFiles, type SourceFile } from '../../../loader/files/index-files.ts'
+import { type HiddenFile, indexFiles, type SourceFile } from '../../../loader/files/index-files.ts'
 import { collectGrains, LOAD_MS, probeFiles } from '../../../loader/index.ts'
 import { type Kind, kinds } from '../../../loader/kinds.ts'
 import { printNote } from '../../output/console.ts'
 import { resultFindings } from './result-types.ts'
+import { hiddenFindings, unfoundFindings } from './unfound-files.ts'
 
 export interface CheckedFolder {
   /** By file and line. */
@@ -38,8 +39,9 @@ const log: Log = {
  */
 export async function checkFolder(folder: string, { loadMs = LOAD_MS } = {}): Promise<CheckedFolder> {
   const config = configFor(folder)
-  const extensions = await extensionsIn(folder, config)
-  if (extensions.length === 0) throw noExtensions(folder)
+  const { extensions, hidden } = await extensionsIn(folder, config)
+  const unfound = await unfoundFindings(folder, [...extensions.map(({ file }) => file), ...hidden])
+  if (extensions.length + unfound.length === 0) throw noExtensions(folder)
   const grains = await collectGrains({}, log)
   const found = await mapConcurrently(
     extensions,
@@ -54,7 +56,10 @@ export async function checkFolder(folder: string, { loadMs = LOAD_MS } = {}): Pr
     callable.map(({ file }) => file.path),
     folder,
   )
-  return { findings: sorted([...found.flat(), ...ofResults]), files: extensions.length }
+  return {
+    findings: sorted([...unfound, ...hiddenFindings(hidden, folder), ...found.flat(), ...ofResults]),
+    files: extensions.length,
+  }
 }
 
 /** Return the configuration of a loader that finds the extensions of a folder, also if it is that of one kind. */
@@ -72,17 +77,26 @@ function configFor(folder: string): Readonly<Record<string, unknown>> {
   return { id: 'check', plugin_packages: [base], ...Object.fromEntries(directories) }
 }
 
-async function extensionsIn(folder: string, config: Readonly<Record<string, unknown>>): Promise<Extension[]> {
+interface FolderListing {
+  readonly extensions: readonly Extension[]
+  /** Files with the names of others, which are not loaded. */
+  readonly hidden: readonly HiddenFile[]
+}
+
+async function extensionsIn(
+  folder: string,
+  config: Readonly<Record<string, unknown>>,
+): Promise<FolderListing> {
   const installed = `${path.sep}node_modules${path.sep}`
-  const ofKinds = await Promise.all(
-    Array.from(kinds.values(), async (kind) =>
-      (await indexFiles(kind, config)).files.map((file) => ({ kind, file })),
-    ),
+  const isOwn = (file: SourceFile) =>
+    !file.builtIn && isBelow(file.path, folder) && !file.path.slice(folder.length).includes(installed)
+  const listings = await Promise.all(
+    Array.from(kinds.values(), async (kind) => ({ kind, ...(await indexFiles(kind, config)) })),
   )
-  return ofKinds
-    .flat()
-    .filter(({ file }) => !file.builtIn && isBelow(file.path, folder))
-    .filter(({ file }) => !file.path.slice(folder.length).includes(installed))
+  return {
+    extensions: listings.flatMap(({ kind, files }) => files.filter(isOwn).map((file) => ({ kind, file }))),
+    hidden: listings.flatMap(({ hidden }) => hidden.filter(isOwn)),
+  }
 }
 
 function noExtensions(folder: string): SaltError {

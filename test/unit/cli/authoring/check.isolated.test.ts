@@ -88,6 +88,14 @@ const mistakes: Readonly<Record<string, readonly [text: string, ...found: string
     "import native from 'native'\nexport const a = () => native\n",
     '1:20 install-script',
   ],
+  'module/elsewhere.ts': [`${HEAD}export const a = fn(() => 1)\n`, '2:1 unfound-file'],
+  'modules/with.dot.ts': [`${HEAD}export const a = fn(() => 1)\n`, '2:1 unfound-file'],
+  'modules/below/inner.ts': [`${HEAD}export const a = fn(() => 1)\n`, '2:1 unfound-file'],
+  'ping.ts': [`${HEAD}export const a = fn(() => 1)\n`, '2:1 unfound-file'],
+  'modules/twice.ts': [`${HEAD}export const a = fn(() => 1)\n`, '1:1 hidden-file'],
+  'modules/twice/index.ts': [`${HEAD}export const a = fn(() => 1)\n`],
+  'modules/twice/part.ts': [`${HEAD}export const b = fn(() => 1)\n`], // for the index
+  'modules/_shared/part.ts': [`${HEAD}export const b = fn(() => 1)\n`],
   'outputters/pretty.ts': ['export const render = () => 1\n', '1:1 plugin-export'],
 }
 
@@ -119,7 +127,9 @@ describe('a folder of mistakes', () => {
       places.map((place) => `${path}:${place}`),
     )
     expect(found.sort()).toEqual(expected.sort())
-    expect(checked.files).toBe(Object.keys(mistakes).length)
+    const unloaded = found.filter((one) => /(?:unfound|hidden)-file$/.test(one))
+    const helpers = ['modules/twice/part.ts', 'modules/_shared/part.ts']
+    expect(checked.files).toBe(Object.keys(mistakes).length - unloaded.length - helpers.length)
   })
 
   test('is told in a line for each, with a sum', () => {
@@ -128,7 +138,16 @@ describe('a folder of mistakes', () => {
     const sentence = "There is no function 'no.such' here, nor in salt-ts; write untyped('no.such')"
     expect(lines).toContainEqual(expect.stringContaining(`${file}:3:8: warning: ${sentence}`))
     expect(lines.length).toBe(checked.findings.length)
-    expect(summary(checked)).toBe('7 errors and 7 warnings in 15 files.')
+    const unfound = 'warning: No loader finds this file, since'
+    expect(lines).toContainEqual(
+      expect.stringContaining(
+        `${unfound} its folder is not named by a kind of extension; did you mean 'modules'?`,
+      ),
+    )
+    expect(lines).toContainEqual(
+      expect.stringContaining(`${unfound} there is a dot in its name; name it 'with_dot'.`),
+    )
+    expect(summary(checked)).toBe('7 errors and 12 warnings in 16 files.')
   })
 
   test('is a log of SARIF 2.1.0', () => {
