@@ -28,7 +28,12 @@ export interface SignInKeys {
 }
 
 export type SignInOutcome =
-  | { readonly state: 'accepted'; readonly credentials: SignInKeys }
+  | {
+      readonly state: 'accepted'
+      readonly credentials: SignInKeys
+      /** Whether the master did not have the key before. One of Python Salt does not say. */
+      readonly isNew: boolean
+    }
   | {
       readonly state: 'pending' | 'rejected' | 'full'
       /** The reason why the master refused the join token; a word from its reply. */
@@ -108,7 +113,7 @@ export async function signIn(settings: SignInSettings): Promise<SignInOutcome> {
   const isKnown = known?.equals(masterKey) ?? false
   const credentials = readCredentials(settings, inner, masterKey, isKnown)
   if (!isKnown) await settings.known.write(masterKey)
-  return { state: 'accepted', credentials }
+  return { state: 'accepted', credentials, isNew: inner.new === true }
 }
 
 function stateOf(ret: unknown): 'pending' | 'rejected' | 'full' {

@@ -15,7 +15,12 @@ import {
 
 /** The decision about an offered key (wire protocol §6.2). */
 export type SignInDecision =
-  | { readonly verdict: 'accepted'; readonly key: PublicKey }
+  | {
+      readonly verdict: 'accepted'
+      readonly key: PublicKey
+      /** Whether it was filed just now. */
+      readonly isNew: boolean
+    }
   | {
       readonly verdict: 'pending' | 'rejected' | 'denied' | 'full' | 'invalid'
       /** The state under which the key was filed just now, if it was. */
@@ -23,6 +28,8 @@ export type SignInDecision =
       /** The reason why the join token was refused. */
       readonly join?: string
     }
+
+type Accepted = Extract<SignInDecision, { verdict: 'accepted' }>
 
 export interface SignInServerSettings {
   /** Name of this master, if several serve a minion over one connection. */
@@ -90,7 +97,7 @@ export function createSignInServer(
     announce(request, decision)
     const inner =
       decision.verdict === 'accepted'
-        ? await accept(request, decision.key, version)
+        ? await accept(request, decision, version)
         : { ret: verdicts[decision.verdict], nonce: request.nonce, join: decision.join }
     return packSignedReply(inner, masterKey, request.algorithms)
   }
@@ -100,7 +107,7 @@ export function createSignInServer(
     return wrong === 'load' ? encodeNetwork(refusals.badLoad) : packUnsignedReply(wrong)
   }
 
-  async function accept(request: SignInRequest, key: PublicKey, version: number) {
+  async function accept(request: SignInRequest, { key, isNew }: Accepted, version: number) {
     const { encryption } = request.algorithms
     const aes = settings.aesKey(request.id)
     const hide = (text: string) => key.encrypt(Buffer.from(text), encryption)
@@ -115,6 +122,7 @@ export function createSignInServer(
         aes: hide(aes.text),
         ...(session && { session: hide(session.text), master: settings.name }),
         sig: sealedDigest(aes),
+        isNew,
       },
       request.nonce,
     )

@@ -82,6 +82,8 @@ export interface AcceptedSignIn {
   /** Name of the master, if several serve a minion over one connection (docs/wire-additions.md). */
   readonly master?: string | undefined
   readonly sig: Buffer
+  /** Whether the master has filed the key just now (docs/wire-additions.md). */
+  readonly isNew?: boolean
 }
 
 /** Results other than acceptance: `true` for a pending key, `false` for a refused one, `'full'` for too many minions. */
@@ -99,6 +101,7 @@ export function makeAcceptance(fields: AcceptedSignIn, nonce: string): Record<st
     ...(fields.master !== undefined && { master: fields.master }),
     sig: fields.sig,
     nonce,
+    ...(fields.isNew && { new: true }),
   }
 }
 

@@ -160,6 +160,17 @@ test('a minion whose key is deleted and accepted again reports its grains again'
   await until('the grains to be known again', async () => (await known()).plain?.id)
 })
 
+test('a minion whose key is deleted where keys are accepted at once reports its grains again', async () => {
+  await reload({ ...policy, auto_accept: true })
+  expect((await key('-y', '-d', 'plain')).code).toBe(0)
+  await until('the grains to be known again', async () => {
+    await cluster.salt('plain', 'test.ping')
+    return (await cluster.command('salt-run', 'cache.grains', 'tgt=plain', '--out', 'json')).stdout.includes(
+      '"id"',
+    )
+  })
+})
+
 test('deleting a key locks a minion out at once; with rotate_aes_key off no new AES key is asked for', async () => {
   // A sign-in that is on its way would file the key again.
   await cluster.minions.get('auto1')!.stop()

@@ -53,7 +53,8 @@ export function createKeyDecider(around: WorkerEnvironment, { keys, keyAudit, in
     write(`Authentication request from ${JSON.stringify(id)}: ${verdict}, because ${reason}`)
     await record(outcome)
     for (const [tag, data] of eventsOf(changes)) fire(tag, data)
-    if (outcome.verdict === 'accepted') return { verdict: outcome.verdict, key: outcome.key }
+    if (outcome.verdict === 'accepted')
+      return { verdict: outcome.verdict, key: outcome.key, isNew: filed !== undefined }
     return { verdict: outcome.verdict, ...(filed && { filed }), ...(join && { join: join.state }) }
   }
 

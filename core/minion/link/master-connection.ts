@@ -392,7 +392,7 @@ export class MasterConnection {
       log,
       closing: this.#signalOfSignIn(),
       onAttempt: () => this.#attempted.resolve(),
-      onAcceptedLate: () => this.#acceptedAgain(),
+      onAcceptedAnew: () => this.#acceptedAgain(),
     })
   }
 }

@@ -35,8 +35,8 @@ export interface PersistentSignInSettings {
   readonly closing: AbortSignal
   /** Called after a sign-in that was answered or timed out, unless the minion gives up because of it. */
   onAttempt?(): void
-  /** Called when the master accepts the key that it did not accept before in this sign-in. */
-  onAcceptedLate?(): void
+  /** Called when the master accepts the key that it did not have, or did not accept, before. */
+  onAcceptedAnew?(): void
 }
 
 /** Return the sentence with this minion's fingerprint, to be compared before the key is accepted. */
@@ -74,7 +74,7 @@ export async function signInUntilAccepted(settings: PersistentSignInSettings): P
     if (outcome.state === 'accepted') {
       log.info(`Authentication with master at ${address} successful!`)
       onAttempt?.()
-      if (wasUnaccepted) settings.onAcceptedLate?.()
+      if (wasUnaccepted || outcome.isNew) settings.onAcceptedAnew?.()
       return outcome.credentials
     }
     if (outcome.state !== 'unanswered') {

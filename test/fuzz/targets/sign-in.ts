@@ -38,7 +38,7 @@ const answer = createSignInServer({
   sessionKey: async () => session,
   decide: async ({ id, pub }) => {
     const key = parsed(pub)
-    if (key?.equals(minion.publicKey)) return { verdict: 'accepted', key }
+    if (key?.equals(minion.publicKey)) return { verdict: 'accepted', key, isNew: false }
     return { verdict: verdicts[id.length % verdicts.length] ?? 'pending' }
   },
   refusesVersion: async (_, version) => version < 3,
