@@ -98,6 +98,9 @@ export const masterOptions = {
   keep_jobs: integer(undefined, 'Hours a job stays in the job cache, where keep_jobs_seconds is not given.', {
     minimum: 0,
   }),
+  salt_cp_chunk_size: integer(65_536, 'Bytes of a file that salt-cp --chunked sends with one job.', {
+    minimum: 1,
+  }),
   missed_jobs_seconds: integer(
     60,
     'Seconds after its publication in which a minion of salt-ts that was not connected still gets a job; 0: never.',

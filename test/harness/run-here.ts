@@ -11,6 +11,7 @@ export interface Finished {
 const programs = {
   salt: () => import('../../core/cli/commands/salt.ts'),
   'salt-call': () => import('../../core/cli/commands/salt-call.ts'),
+  'salt-cp': () => import('../../core/cli/commands/salt-cp.ts'),
   'salt-key': () => import('../../core/cli/commands/salt-key.ts'),
   'salt-run': () => import('../../core/cli/commands/salt-run.ts'),
 }

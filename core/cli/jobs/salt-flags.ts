@@ -33,7 +33,8 @@ const batchFlags = {
   'batch-safe-size': string({ description: 'Size of such a batch (default 8).', helpGroup: 'BATCH' }),
 }
 
-export const saltFlags = {
+/** Flags for the type of the target. */
+export const targetFlags = {
   pcre: target('E', 'The target is a regular expression for ids.'),
   list: target('L', 'The target is a list of ids, separated by commas.'),
   grain: target('G', 'The target matches a grain: key:glob.'),
@@ -48,13 +49,17 @@ export const saltFlags = {
     description: 'The target has this type: data, or one of your own matchers.',
     helpGroup: 'TARGET',
   }),
+  delimiter: string({
+    description: 'Separator in the keys of -G, -P, -I and -J (default :).',
+    helpGroup: 'TARGET',
+  }),
+}
+
+export const saltFlags = {
+  ...targetFlags,
   hosts: boolean({
     char: 'H',
     description: 'List the hosts of the roster that the target matches; run nothing.',
-    helpGroup: 'TARGET',
-  }),
-  delimiter: string({
-    description: 'Separator in the keys of -G, -P, -I and -J (default :).',
     helpGroup: 'TARGET',
   }),
   subset: number({
