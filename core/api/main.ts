@@ -1,6 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Log } from '../author/context.ts'
 import { backoff } from '../base/backoff.ts'
+import { deferred } from '../base/deferred.ts'
+import { Disposer } from '../base/disposer.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { endsWithin } from '../base/with-timeout.ts'
 import { linkLocal, type MasterLink } from '../client/local/master-link.ts'
@@ -40,12 +42,15 @@ export async function runApi(
   const stopping = new AbortController()
   void asked.then(() => stopping.abort(new SaltError('CANCELLED', 'salt-api is stopping.')))
   const api: RunningApi = { config, server: undefined }
-  const closeReloads = onHangup(() => reloadApi(api, { log, load, stopping: stopping.signal }))
+  const lost = deferred<never>()
+  const closeReloads = onHangup(() =>
+    reloadApi(api, { log, load, stopping: stopping.signal }).catch(lost.reject),
+  )
   const opening = openApi(config, log, stopping.signal)
   await endsWithin(opening, START_WAIT_MS)
   started()
   api.server = await opening
-  await asked
+  await Promise.race([asked, lost.promise])
   closeReloads()
   log.info('salt-api is stopping')
   await api.server?.close()
@@ -59,7 +64,10 @@ interface RunningApi {
 
 type ReloadTools = Pick<DaemonEnvironment<MasterConfig>, 'log' | 'load'> & { readonly stopping: AbortSignal }
 
-/** Read the configuration again (SIGHUP). If options of the API have changed, open the server again. */
+/**
+ * Read the configuration again (SIGHUP). If options of the API have changed, open the server again; what can be wrong with them is checked
+ * before. Rejects if then neither the new nor the old configuration can be served.
+ */
 async function reloadApi(api: RunningApi, { log, load, stopping }: ReloadTools): Promise<void> {
   const checked = async () => {
     const loaded = await load()
@@ -73,10 +81,16 @@ async function reloadApi(api: RunningApi, { log, load, stopping }: ReloadTools):
   log.reload(api.config)
   await api.server?.reload()
   if (!api.server || ![...(taken?.changed ?? [])].some((name) => apiReloads.has(name))) return
-  await api.server.close()
-  api.server = await openApi(api.config, log, stopping).catch((error: unknown) => {
+  const keepOld = (error: unknown) => {
     log.error(`The new configuration cannot be used, the old one stays in force: ${messageOf(error)}`)
     api.config = before
+    return undefined
+  }
+  const prepared = await prepareApi(api.config, log).catch(keepOld)
+  if (!prepared) return
+  await api.server.close()
+  api.server = await serve(prepared, log, stopping).catch((error: unknown) => {
+    keepOld(error)
     return openApi(before, log, stopping)
   })
 }
@@ -96,28 +110,43 @@ export async function openApi(
   log: Log,
   stopping: AbortSignal,
 ): Promise<ApiServer | undefined> {
+  return serve(await prepareApi(config, log), log, stopping)
+}
+
+interface PreparedApi {
+  readonly config: MasterConfig
+  readonly settings: ApiSettings
+  readonly certificate: ServerCertificate | undefined
+}
+
+/** Read the settings and load the certificate. Rejects with CONFIG_INVALID. */
+async function prepareApi(config: MasterConfig, log: Log): Promise<PreparedApi> {
   const { settings, warnings } = readSettings(config)
   for (const warning of warnings) log.warn(warning)
-  const certificate = await ServerCertificate.open(settings, config, log)
-  const master = await openLink(config, settings, log, stopping)
-  if (!master) return undefined
-  const { link, refusals } = master
-  const app = await createApp({ config, settings, log, certificate, link, refusals, stopping })
+  return { config, settings, certificate: await ServerCertificate.open(settings, config, log) }
+}
+
+async function serve(
+  { config, settings, certificate }: PreparedApi,
+  log: Log,
+  stopping: AbortSignal,
+): Promise<ApiServer | undefined> {
+  const disposer = new Disposer()
   try {
+    const master = await openLink(config, settings, log, stopping)
+    if (!master) return undefined
+    disposer.own(master)
+    const { link, refusals } = master
+    const app = disposer.own(
+      await createApp({ config, settings, log, certificate, link, refusals, stopping }),
+    )
     await app.listen({ host: settings.host, port: settings.port, backlog: LISTEN_BACKLOG })
+    const { port } = app.server.address() as { port: number }
+    log.info(`salt-api is ready at ${certificate ? 'https' : 'http'}://${settings.host}:${port}`)
+    return { port, reload: async () => certificate?.reload(), close: () => disposer.close() }
   } catch (error) {
-    await master.close()
+    await disposer.close()
     throw await listenProblem(error, settings)
-  }
-  const { port } = app.server.address() as { port: number }
-  log.info(`salt-api is ready at ${certificate ? 'https' : 'http'}://${settings.host}:${port}`)
-  return {
-    port,
-    reload: async () => certificate?.reload(),
-    async close() {
-      await app.close()
-      await master.close()
-    },
   }
 }
 

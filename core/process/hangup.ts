@@ -10,11 +10,14 @@ export function onHangup(act: () => Promise<void>): () => void {
     isPending = true
     if (isActing) return
     isActing = true
-    while (isPending && !isClosed) {
-      isPending = false
-      await act()
+    try {
+      while (isPending && !isClosed) {
+        isPending = false
+        await act()
+      }
+    } finally {
+      isActing = false
     }
-    isActing = false
   })
   return () => {
     isClosed = true

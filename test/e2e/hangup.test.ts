@@ -1,9 +1,11 @@
 /** SIGHUP: daemons open their logs again and read their configuration again. */
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { execa } from 'execa'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { Cluster, type Daemon } from '../harness/daemons.ts'
+import { selfSigned } from '../harness/certificate.ts'
+import { Cluster, Daemon } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { isAlive } from '../harness/processes.ts'
 import { until } from '../harness/until.ts'
@@ -118,4 +120,29 @@ test('salt-api takes new settings, and stays with those it has where the new one
   await until('the API on the other port', answers(second))
   expect(await answers(first)()).toBe(false)
   expect(isAlive(master.pid)).toBe(true)
+})
+
+test('salt-api by itself stays open where its certificate is missing when its options change', async () => {
+  const port = await freePort()
+  const folder = join(cluster.root, 'api')
+  const { cert, key } = await selfSigned(cluster.root)
+  const configOf = (more: object) => ({
+    ...cluster.master.options,
+    api: { start: false, host: '127.0.0.1', port, ssl_crt: cert, ssl_key: key, ...more },
+  })
+  const asMaster = new Daemon('salt-master', folder, configOf({}))
+  await asMaster.writeConfig()
+  const daemon = new Daemon('salt-api', folder, {})
+  daemon.start()
+  onTestFinished(() => daemon.stop())
+  await daemon.logged('salt-api is ready')
+  const answer = async () =>
+    (await execa('curl', ['-sS', '--cacert', `${cert}.old`, `https://127.0.0.1:${port}/livez`])).exitCode
+  await rename(cert, `${cert}.old`)
+  await asMaster.writeConfig(configOf({ max_request_body_size: 2000 }))
+  await hangUp(daemon, 'The new configuration cannot be used, the old one stays in force: The file ')
+  expect(await answer()).toBe(0)
+  await copyFile(`${cert}.old`, cert)
+  await hangUp(daemon, `salt-api is ready at https://127.0.0.1:${port}`)
+  expect(await answer()).toBe(0)
 })

@@ -7,7 +7,7 @@ import { isSetting } from '../matching-entries.ts'
 import type { Authentication, OpenBackend } from './contract.ts'
 
 /** Time limit of a backend. Clients wait 30 s. */
-export const DEADLINE_MS = 20_000
+const DEADLINE_MS = 20_000
 const MAX_TEXT_CHARACTERS = 65_536
 
 export interface BackendHost {

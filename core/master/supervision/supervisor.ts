@@ -40,7 +40,7 @@ const MAX_USED_MS = 30_000
 /** How long the others wait for a child that has to process a message first. */
 const TAKE_MS = 1_000
 
-/** Children that get the `bulk` memory settings. */
+/** Children that get `LARGE_DATA_MEMORY`. */
 const BULKY: ReadonlySet<ChildSpec['entry']> = new Set([
   'master/returners/returner-process',
   'api/api-process',
@@ -52,8 +52,10 @@ export class Supervisor {
   readonly #children = new Map<string, MasterChild>()
   /** Number of restarts by name. */
   readonly restarts = new Map<string, number>()
-  /** Children that were asked to stop and are not restarted. */
-  readonly #ended = new WeakSet<MasterChild>()
+  /** Names of children that are to run: one that ends is started again. */
+  readonly #wanted = new Set<string>()
+  /** Starts that are due, by name. */
+  readonly #dueStarts = new Map<string, NodeJS.Timeout>()
   #stopping = false
 
   readonly #logins: Logins
@@ -66,6 +68,7 @@ export class Supervisor {
 
   /** Resolves when the child is ready; rejects if its first start fails. */
   async start(spec: ChildSpec): Promise<void> {
+    this.#wanted.add(spec.name)
     const ready = deferred<void>()
     let running = false
     let failure = new SaltError('COMMAND_EXECUTION', `${spec.name} ended while it was starting`)
@@ -86,12 +89,12 @@ export class Supervisor {
     const onEnd = ({ code, signal, error }: ChildEnd) => {
       clearInterval(starting)
       loginLimit.close()
-      this.#children.delete(spec.name)
+      if (this.#children.get(spec.name) === child) this.#children.delete(spec.name)
       spec.onGone?.()
       if (error)
         failure = new SaltError('COMMAND_EXECUTION', `${spec.name} cannot be started: ${error.message}`)
       ready.reject(failure)
-      if (running && !this.#stopping && !this.#ended.has(child)) this.#restart(spec, signal ?? code)
+      if (running) this.#restart(spec, signal ?? code)
     }
     const child: MasterChild = new Child({
       entry: processEntry(spec.entry),
@@ -107,40 +110,40 @@ export class Supervisor {
     return ready.promise
   }
 
-  /** Start a child that the others can work without: if that fails, it is retried without limit. */
+  /** Start a child that the others can work without: if that fails, it is retried until it is ended. */
   keep(spec: ChildSpec): void {
-    this.start(spec).catch((error: unknown) => {
-      if (!this.#stopping) this.#restart(spec, messageOf(error))
-    })
+    if (!this.#wanted.has(spec.name)) void this.#startOrRetry(spec)
   }
 
-  /** End a child once it has finished its pending work, after `ms` at the latest. */
+  /** End a child once it has finished its pending work, after `ms` at the latest, and do not start it again. */
   async end(name: string, ms: number): Promise<void> {
-    const child = this.#children.get(name)
-    if (!child) return
-    this.#ended.add(child)
-    await child.stop({ type: 'stop', finishMs: ms }, ms)
+    this.#wanted.delete(name)
+    clearTimeout(this.#dueStarts.get(name))
+    this.#dueStarts.delete(name)
+    await this.#children.get(name)?.stop({ type: 'stop', finishMs: ms }, ms)
   }
 
   /** End the child and start it by its current specification. Does nothing if it is already restarting. */
   async replace(spec: ChildSpec, ms: number): Promise<void> {
     if (!this.#children.has(spec.name)) return
     await this.end(spec.name, ms)
-    if (!this.#stopping)
-      await this.start(spec).catch((error: unknown) => {
-        if (!this.#stopping) this.#restart(spec, messageOf(error))
-      })
+    if (!this.#stopping) await this.#startOrRetry(spec)
+  }
+
+  /** Start a child, and retry if that fails. Resolves when the first attempt has ended. */
+  #startOrRetry(spec: ChildSpec, delays = backoff(RESTART)): Promise<void> {
+    return this.start(spec).catch((error: unknown) => this.#restart(spec, messageOf(error), delays))
   }
 
   #restart(spec: ChildSpec, how: string | number | null, delays = backoff(RESTART)): void {
+    if (this.#stopping || !this.#wanted.has(spec.name)) return
     this.#log.error(`${spec.name} ended (${how}) and is started again`)
     this.restarts.set(spec.name, (this.restarts.get(spec.name) ?? 0) + 1)
-    setTimeout(() => {
-      if (this.#stopping) return
-      this.start(spec).catch((error: unknown) => {
-        if (!this.#stopping) this.#restart(spec, messageOf(error), delays)
-      })
+    const due = setTimeout(() => {
+      this.#dueStarts.delete(spec.name)
+      if (!this.#stopping) void this.#startOrRetry(spec, delays)
     }, delays.next())
+    this.#dueStarts.set(spec.name, due)
   }
 
   /** Kill the child when it hangs. */
