@@ -34,7 +34,10 @@ export async function returnersOfCall(
     try {
       await returner.save(ret)
     } finally {
-      await returner.close?.()
+      // What was saved is saved, whether or not the connection can be closed.
+      await Promise.resolve(returner.close?.()).catch((error: unknown) =>
+        log.debug(`The returner ${name} could not be closed: ${messageOf(error)}`),
+      )
     }
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf, SaltError } from '../base/errors.ts'
+import { endsWithin } from '../base/with-timeout.ts'
 import type { DaemonEnvironment } from '../config/daemon-environment.ts'
 import { type MinionConfig, networkTransportsOf } from '../config/index.ts'
 import { applyReload, minionReloads } from '../config/reload.ts'
@@ -41,7 +42,7 @@ export async function runMinion(
   try {
     if (config.random_startup_delay > 0) {
       started()
-      await Promise.race([stopped, delay(Math.random() * config.random_startup_delay * 1000)])
+      if (await endsWithin(stopped, Math.random() * config.random_startup_delay * 1000)) return 0
     }
     minion = await openMinion(config, log, networkTransportsOf(config, log), load)
     log.info(`salt-minion ${config.id} is starting`)
@@ -55,14 +56,15 @@ export async function runMinion(
     ])
     if (config.random_startup_delay === 0) started()
     await Promise.race([stopped, serving])
-    closeReloads()
     log.info('salt-minion is stopping')
-    await minion.close()
     return 0
   } catch (error) {
     const code = SaltError.is(error) ? exitCodes.get(error.code) : undefined
     if (code === undefined) throw error
     log.error(messageOf(error))
     return code
+  } finally {
+    closeReloads()
+    await minion?.close()
   }
 }

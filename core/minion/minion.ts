@@ -1,4 +1,5 @@
 import type { Log } from '../author/context.ts'
+import { Disposer } from '../base/disposer.ts'
 import type { MinionConfig, Transports } from '../config/index.ts'
 import { Engines } from '../engines/index.ts'
 import { createEventWatch, type Event, EventPublisher, minionEventSockets, tags } from '../events/index.ts'
@@ -47,29 +48,38 @@ export async function openMinion(
   transports: Transports = getTransport,
   load?: FactsSettings['load'],
 ): Promise<Minion> {
-  const lock = await lockCachedir(config, log)
+  const disposer = new Disposer()
+  disposer.own(await lockCachedir(config, log))
   try {
-    const minion = await compose(config, log, transports, load)
+    const { finish, ...minion } = await compose(disposer, config, log, transports, load)
     const close = async (ms = 3000) => {
-      await minion.close(ms)
-      await lock.close()
+      await finish(ms)
+      await disposer.close()
       await (await jobTracer())?.flush()
     }
     return { ...minion, close }
   } catch (error) {
-    await lock.close()
+    await disposer.close()
     throw error
   }
 }
 
+interface ComposedMinion extends Omit<Minion, 'close'> {
+  /** Accept no more jobs, and wait up to `ms` for running ones and then for their returns. */
+  finish(ms: number): Promise<void>
+}
+
+/** Open the parts of a minion. `disposer` closes those that hold something, also if another one cannot be opened. */
 async function compose(
+  disposer: Disposer,
   config: MinionConfig,
   log: Log,
   transports: Transports,
   load: FactsSettings['load'],
-): Promise<Minion> {
+): Promise<ComposedMinion> {
   const { id, multiprocessing } = config
   const closing = new AbortController()
+  disposer.defer(() => closing.abort())
   const background = new BackgroundWork(log)
   const meter = await meterFor(config, 'minion')
 
@@ -79,55 +89,63 @@ async function compose(
 
   /** Set once everything is composed; earlier events are ignored. */
   let onEvent: ((event: Event) => void) | undefined
-  const bus = await EventPublisher.open({
-    ...minionEventSockets(config, id),
-    maxEventSize: config.max_event_size,
-    log,
-    watch: meter && createEventWatch(meter),
-    onEvent: (event) => onEvent?.(event),
-  })
+  const bus = disposer.own(
+    await EventPublisher.open({
+      ...minionEventSockets(config, id),
+      maxEventSize: config.max_event_size,
+      log,
+      watch: meter && createEventWatch(meter),
+      onEvent: (event) => onEvent?.(event),
+    }),
+  )
 
-  const stores = await openStores(config, log)
+  const stores = disposer.own(await openStores(config, log))
   const { spool, procs } = stores
   const control = new ControlFunctions()
   const loader = facts.openModules()
-  const pool = new JobPool({ id, config, facts: () => facts, log, warm: multiprocessing ? 1 : 0 })
-  const reporter: CatalogueReporter = new CatalogueReporter({
-    id,
-    describe: async (awaited, imports) =>
-      multiprocessing ? pool.describe(awaited, imports) : JSON.stringify(await loader.describe(imports)),
-    imports: config.catalogue_imports,
-    idleMs: config.catalogue_idle_time * 1000,
-    idleFor: () => intake.idleFor(),
-    stamp: () => loader.stamp(),
-    onChange: () => refresher.reload(),
-    log,
-  })
+  const pool = disposer.own(
+    new JobPool({ id, config, facts: () => facts, log, warm: multiprocessing ? 1 : 0 }),
+  )
+  const reporter: CatalogueReporter = disposer.own(
+    new CatalogueReporter({
+      id,
+      describe: async (awaited, imports) =>
+        multiprocessing ? pool.describe(awaited, imports) : JSON.stringify(await loader.describe(imports)),
+      imports: config.catalogue_imports,
+      idleMs: config.catalogue_idle_time * 1000,
+      idleFor: () => intake.idleFor(),
+      stamp: () => loader.stamp(),
+      onChange: () => refresher.reload(),
+      log,
+    }),
+  )
 
   const keys = await MinionKeys.open(config)
   const facing = await withChosenMasters(config, { grains: facts.grains, log, signal: closing.signal })
-  const connections = new MasterConnections({
-    ...{ config: facing, keys, transports, log },
-    grains: () => facts.grains,
-    closing: closing.signal,
-    onJob: (received, connection) => background.add('A job', intake.onJob(received, connection)),
-    async onReady(connection) {
-      await refresher.prepareFor(connection)
-      background.add('Jobs that waited', intake.resume(connection))
-      background.add('The update of the mine', mine.begin(connection))
-    },
-    async onAcceptedAgain(connection) {
-      await refresher.loadPillar(connection)
-      reporter.connected(connection)
-      background.add('The update of the mine', mine.update(connection))
-    },
-    onConnection(state, connection) {
-      const tag = state === 'up' ? tags.masterConnected : tags.masterDisconnected
-      bus.publish(tag, { master: connection.host })
-      if (state === 'up') reporter.connected(connection)
-      else reporter.disconnected(connection)
-    },
-  })
+  const connections = disposer.own(
+    new MasterConnections({
+      ...{ config: facing, keys, transports, log },
+      grains: () => facts.grains,
+      closing: closing.signal,
+      onJob: (received, connection) => background.add('A job', intake.onJob(received, connection)),
+      async onReady(connection) {
+        await refresher.prepareFor(connection)
+        background.add('Jobs that waited', intake.resume(connection))
+        background.add('The update of the mine', mine.begin(connection))
+      },
+      async onAcceptedAgain(connection) {
+        await refresher.loadPillar(connection)
+        reporter.connected(connection)
+        background.add('The update of the mine', mine.update(connection))
+      },
+      onConnection(state, connection) {
+        const tag = state === 'up' ? tags.masterConnected : tags.masterDisconnected
+        bus.publish(tag, { master: connection.host })
+        if (state === 'up') reporter.connected(connection)
+        else reporter.disconnected(connection)
+      },
+    }),
+  )
   const sendToMasters = (load: Readonly<Record<string, unknown>>) => connections.request(load)
   const services: ConnectionServicesSettings = {
     ...{ config, log, datastore, sendToMasters, ...stores },
@@ -139,7 +157,9 @@ async function compose(
 
   const returners =
     spool.outbox &&
-    openReturnerService({ config, outbox: spool.outbox, facts: () => facts, sendToMasters, log })
+    disposer.own(
+      openReturnerService({ config, outbox: spool.outbox, facts: () => facts, sendToMasters, log }),
+    )
   const refresher: Refresher = new Refresher({
     ...{ config, log, facts, loader, control, pool, reporter, bus, connections: connections.all },
     sync: (connection) => syncExtensionsOf(connection, services),
@@ -165,7 +185,7 @@ async function compose(
     runHere: (job, own) => intake.runHere(job, own),
   })
   const grains = () => facts.grains
-  const engines = new Engines({ role: 'minion', id, config: { ...config }, grains, log })
+  const engines = disposer.own(new Engines({ role: 'minion', id, config: { ...config }, grains, log }))
   const metrics =
     meter &&
     (await import('./metrics.ts')).openMinionMetrics(meter, {
@@ -184,7 +204,7 @@ async function compose(
       await engines.reload({ ...next })
       if (changed.has('grains')) await refresher.refreshGrains()
     },
-    async close(ms = 3000) {
+    async finish(ms) {
       closing.abort()
       mine.close()
       const enginesClosed = engines.close()
@@ -195,11 +215,7 @@ async function compose(
       pool.close()
       intake.close()
       await returns.close(LAST_RETURNS_MS)
-      await connections.close()
-      await returners?.close()
       await enginesClosed
-      await bus.close()
-      await stores.close()
     },
   }
 }

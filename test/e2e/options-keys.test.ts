@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectedIds } from '../../core/cache/connected.ts'
 import type { Event, EventBus } from '../../core/events/index.ts'
-import { Cluster, jobsWithin } from '../harness/daemons.ts'
+import { Cluster, type Daemon, jobsWithin } from '../harness/daemons.ts'
 import { returnsOf } from '../harness/returns-of.ts'
 import { runHere } from '../harness/run-here.ts'
 import { until } from '../harness/until.ts'
@@ -52,6 +52,12 @@ async function restartMaster(options: Record<string, unknown>): Promise<void> {
 }
 
 /** For options that a running master takes. */
+/** A minion that gives up closes all that it has opened: the next start need not check its stores. */
+function expectOrderlyEnd(minion: Daemon): void {
+  expect(existsSync(join(minion.directory, 'cache', '.running'))).toBe(false)
+  expect(minion.processes()).toEqual([])
+}
+
 async function reload(options: Record<string, unknown>): Promise<void> {
   await cluster.master.writeConfig(options)
   cluster.master.output = ''
@@ -133,6 +139,7 @@ test('a rejected key ends the minion that knows its master with exit code 77 and
   await client.close()
   await plain.exited()
   expect(plain.exitCode).toBe(77)
+  expectOrderlyEnd(plain)
   expect(plain.output).toMatch(/has rejected this minion's key.*rejected_retry: true/)
   await event('salt/presence/change', (data) => (data.lost as string[]).includes('plain'))
 })
@@ -210,6 +217,7 @@ test('master_finger: the right one serves, a wrong one ends the minion with exit
   const wrong = await startMinion('wrong', { master_finger: finger.replaceAll(/./g, 'a') })
   await wrong.exited()
   expect(wrong.exitCode).toBe(42)
+  expectOrderlyEnd(wrong)
   expect(wrong.output).toContain(finger)
 })
 

@@ -1,4 +1,5 @@
 /** Entry of the process of one runner or wheel function that runs in the background. */
+import { messageOf, traceOf } from '../../base/errors.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { openJobCache } from '../../jobs/open-job-cache.ts'
 import { openLoader } from '../../loader/index.ts'
@@ -16,13 +17,20 @@ async function run(given: FunctionRun): Promise<void> {
   killAfterTimeout(`${kind} ${fun}`, config.runner_timeout, true)
   const log = openDaemonLog('salt-run', config)
   const client = new FunctionClient(kind, { config, log, user, owner, ownJobs })
-  const result = await client.run(fun, args, kwargs, {
-    ...{ jid, words, signal, store: true, ownProcess: 'background' },
-    onStarted: () => parent.send({ type: 'started' }),
-  })
-  await client.close()
-  await parent.send({ type: 'ended', return: result.return, success: result.success })
-  process.exit(0)
+  try {
+    const result = await client.run(fun, args, kwargs, {
+      ...{ jid, words, signal, store: true, ownProcess: 'background' },
+      onStarted: () => parent.send({ type: 'started' }),
+    })
+    await client.close()
+    await parent.send({ type: 'ended', return: result.return, success: result.success })
+    process.exit(0)
+  } catch (error) {
+    // What the function throws is its result; this is a failure of what surrounds it, as of a full disk.
+    log.error(`The ${kind} function ${fun} with jid ${jid} could not be run to its end: ${traceOf(error)}`)
+    await parent.send({ type: 'ended', return: messageOf(error), success: false })
+    process.exit(1)
+  }
 }
 
 /** Load what every run needs once, ahead of time: with built-in functions only and without side effects. */

@@ -1,4 +1,4 @@
-import { type AccessDecision, type Caller, ownerOf } from '../../auth/index.ts'
+import { type Caller, ownerOf } from '../../auth/index.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { MinionId } from '../../base/minion-id.ts'
 import { endsWithin } from '../../base/with-timeout.ts'
@@ -10,11 +10,12 @@ import type { FunctionRun } from '../../runs/background.ts'
 import { type PeerRun, readPeerRun } from '../../wire/peer-request.ts'
 import { auditDecision } from '../preflight/audited-decisions.ts'
 import type { WorkerContext } from '../worker/context.ts'
-import { RunSlots } from '../worker/run-slots.ts'
+import { type RunSlot, RunSlots } from '../worker/run-slots.ts'
 import { verifiedMinionOnce } from './peer-sender.ts'
 
 /** Limits the runners that one worker runs for minions at once; each is a process. */
 const MAX_RUNS = 16
+const TOO_MANY = `${MAX_RUNS} runners are already running for minions. Try again later.`
 /** How long to wait for a runner: less than the deadline of a request. */
 const ANSWER_MS = 45_000
 
@@ -28,12 +29,11 @@ export function peerRunHandler(context: WorkerContext): EncryptedHandler {
     const refuse = (reason: string) => (request.explain ? { refused: { reason } } : {})
     const call = callOf(request)
     const jid = context.nextJid()
-    const decision = await authorizeRun(context, id, { fun: request.fun, jid, ...call })
-    if (!decision.allowed) return refuse(decision.reason)
-    if (slots.isFull) return refuse(`${MAX_RUNS} runners are already running for minions. Try again later.`)
+    const decision = await authorizeRun(context, slots, id, { fun: request.fun, jid, ...call })
+    if ('reason' in decision) return refuse(decision.reason)
     context.log.info(`Minion ${id} runs runner ${request.fun} with jid ${jid}`)
     const ownJobs = !context.auth.access.seesAllJobs(callerOf(id))
-    return run(slots, {
+    return run(decision.slot, {
       kind: 'runner',
       fun: request.fun,
       jid,
@@ -57,26 +57,34 @@ const callerOf = (id: MinionId): Caller => ({ name: id, by: 'minion', groups: []
 
 type Run = Pick<FunctionRun, 'fun' | 'jid' | 'args' | 'kwargs'>
 
+/** Authorize the minion, and take a slot for the run; or return the reason for the refusal. */
 async function authorizeRun(
   context: WorkerContext,
+  slots: RunSlots,
   id: MinionId,
   { jid, ...call }: Run,
-): Promise<AccessDecision> {
+): Promise<{ readonly slot: RunSlot } | { readonly reason: string }> {
   const decision = context.auth.access.authorize(callerOf(id), [{ kind: 'runner', ...call }])
   const args = await context.shownCall('runner', call)
   const about = { act: 'peer_run', user: id, by: 'minion', fun: call.fun, args } as const
-  const { rule } = decision
-  const audited = decision.allowed
-    ? ({ verdict: 'allowed', rule, jid } as const)
-    : ({ verdict: 'refused', rule, reason: decision.reason } as const)
-  await auditDecision(context, { ...about, ...audited })
-  return decision
+  if (!decision.allowed) {
+    const { rule, reason } = decision
+    await auditDecision(context, { ...about, verdict: 'refused', rule, reason })
+    return { reason }
+  }
+  const slot = slots.take()
+  if (!slot) {
+    await auditDecision(context, { ...about, verdict: 'refused', reason: TOO_MANY })
+    return { reason: TOO_MANY }
+  }
+  await auditDecision(context, { ...about, verdict: 'allowed', rule: decision.rule, jid })
+  return { slot }
 }
 
 /** Run the function and return its value; a message if it takes too long or cannot be started. */
-async function run(slots: RunSlots, { fun, jid, ...more }: FunctionRun): Promise<unknown> {
+async function run(slot: RunSlot, { fun, jid, ...more }: FunctionRun): Promise<unknown> {
   try {
-    const { end, leave } = await slots.start({ fun, jid, ...more })
+    const { end, leave } = await slot({ fun, jid, ...more })
     const ended = await endsWithin(end, ANSWER_MS).finally(leave)
     if (ended) return (await end).return
     return `runner ${fun} is still running; its return will be an event with the tag ${tags.runReturn(jid)} on the master.`

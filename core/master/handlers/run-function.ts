@@ -8,7 +8,7 @@ import type { FunctionRun, StartedRun } from '../../runs/background.ts'
 import type { ClaimedVia } from '../../wire/via.ts'
 import { auditDecision } from '../preflight/audited-decisions.ts'
 import type { WorkerContext } from '../worker/context.ts'
-import { RunSlots } from '../worker/run-slots.ts'
+import { type RunSlot, RunSlots } from '../worker/run-slots.ts'
 
 /** Limits the functions that one worker runs for clients at once; each is a process. */
 const MAX_RUNS = 32
@@ -56,16 +56,17 @@ export function runFunctionHandlers(context: WorkerContext): [Kind, ClearHandler
     (kind: Kind): ClearHandler =>
     async (load, via) => {
       const { fun } = load
-      if (typeof fun !== 'string' || fun === '' || fun.length > MAX_NAME_LENGTH)
+      if (typeof fun !== 'string' || fun === '')
         return { error: { name: 'SaltInvocationError', message: `No function was named: fun of ${kind}.` } }
-      const who = await authorize(context, { kind, fun, load, via })
+      if (fun.length > MAX_NAME_LENGTH)
+        return { error: { name: 'SaltInvocationError', message: `fun of ${kind} is too long to be a name.` } }
+      const who = await authorize(context, slots, { kind, fun, load, via })
       if ('refusal' in who) return who.refusal
-      const { jid, user, owner, ownJobs, call } = who
+      const { jid, user, owner, ownJobs, call, slot } = who
       const run = { kind, fun, jid, user, owner, ownJobs, config: context.config, ...call }
       context.log.info(`User ${user} runs ${kind} ${fun} with jid ${run.jid}`)
-      if (slots.isFull) return { error: { name: 'SaltClientError', message: TOO_MANY } }
       try {
-        const started = await slots.start(run)
+        const started = await slot(run)
         return kind === 'wheel' ? await wheelReply(run, started) : runnerReply(run, started)
       } catch (error) {
         return { error: { name: 'SaltClientError', message: messageOf(error) } }
@@ -90,11 +91,13 @@ type Authorized = {
   readonly owner: string
   readonly ownJobs: boolean
   readonly call: Pick<FunctionRun, 'args' | 'kwargs'>
+  readonly slot: RunSlot
 }
 
-/** Authenticate and authorize the caller; return the request to run, or the refusal. */
+/** Authenticate and authorize the caller, and take a slot; return the request to run, or the refusal. */
 async function authorize(
   context: WorkerContext,
+  slots: RunSlots,
   { kind, fun, load, via }: Asked,
 ): Promise<Authorized | { readonly refusal: object }> {
   const { auth, config } = context
@@ -119,11 +122,16 @@ async function authorize(
     const more = { reason, ...(rule !== undefined && { rule }), denied: true }
     return { refusal: { error: errors[proof.by](user), ...more } }
   }
+  const slot = slots.take()
+  if (!slot) {
+    await auditDecision(context, { ...known, verdict: 'refused', reason: TOO_MANY })
+    return { refusal: { error: { name: 'SaltClientError', message: TOO_MANY } } }
+  }
   const jid = context.nextJid()
   await auditDecision(context, { ...known, verdict: 'allowed', jid, rule: decision.rule })
   const as = user.startsWith('sudo_') && who.caller.unrestricted ? config.user : user
   const ownJobs = !auth.access.seesAllJobs(who.caller)
-  return { jid, user: as, owner: ownerOf(who.caller), ownJobs, call }
+  return { jid, user: as, owner: ownerOf(who.caller), ownJobs, call, slot }
 }
 
 /** Read the arguments: in `kwarg`, where Python clients put `{arg, kwarg}`; for a wheel function also beside `kwarg`. */

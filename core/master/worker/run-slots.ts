@@ -1,7 +1,10 @@
 import type { FunctionRun, StartedRun } from '../../runs/background.ts'
 import type { WorkerContext } from './context.ts'
 
-/** Limits the runners and wheel functions that run at once. Each counts until its process has ended. */
+/** Starts a run in the slot that was taken for it. To be called once. */
+export type RunSlot = (run: FunctionRun) => Promise<StartedRun>
+
+/** Limits the runners and wheel functions that run at once. Each counts from when its slot is taken until its process has ended. */
 export class RunSlots {
   readonly #most: number
   readonly #startRun: WorkerContext['startRun']
@@ -12,15 +15,15 @@ export class RunSlots {
     this.#startRun = startRun
   }
 
-  get isFull(): boolean {
-    return this.#taken >= this.#most
-  }
-
-  start(run: FunctionRun): Promise<StartedRun> {
+  /** Take a slot; undefined if none is free. */
+  take(): RunSlot | undefined {
+    if (this.#taken >= this.#most) return undefined
     this.#taken++
-    const over = () => void this.#taken--
-    const started = this.#startRun(run)
-    started.then(({ gone }) => gone.then(over), over)
-    return started
+    const free = () => void this.#taken--
+    return (run) => {
+      const started = this.#startRun(run)
+      started.then(({ gone }) => gone.then(free), free)
+      return started
+    }
   }
 }

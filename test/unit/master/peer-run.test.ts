@@ -12,7 +12,8 @@ const sender = (): Sender => ({
   algorithms: { encryption: 'OAEP-SHA224', signing: 'PKCS1v15-SHA224' },
 })
 
-test('a runner of a minion counts until its process is gone, whatever was answered', async () => {
+test('a runner of a minion counts until its process is gone, whatever was answered; only one that runs is audited as allowed', async () => {
+  const audited: unknown[] = []
   const gone = deferred()
   const started: StartedRun = {
     end: Promise.resolve({ return: 'done', success: true }),
@@ -22,7 +23,7 @@ test('a runner of a minion counts until its process is gone, whatever was answer
   const handler = peerRunHandler({
     log: fakeLog().log,
     replays: { firstTime: async () => true },
-    audit: { record: async () => {} },
+    audit: { record: async ({ verdict }: { verdict: string }) => void audited.push(verdict) },
     auth: {
       access: { authorize: () => ({ allowed: true, rule: 'peer_run.web1[0]' }), seesAllJobs: () => false },
     },
@@ -35,6 +36,7 @@ test('a runner of a minion counts until its process is gone, whatever was answer
   expect(await ask()).toMatchObject({
     refused: { reason: expect.stringContaining('16 runners are already running') },
   })
+  expect(audited).toEqual([...Array(16).fill('allowed'), 'refused'])
   gone.resolve()
   await gone.promise
   expect(await ask()).toBe('done')
