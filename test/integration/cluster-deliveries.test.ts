@@ -34,7 +34,7 @@ async function member(id: string): Promise<Member> {
   const { jobs, publications } = master.context
   const replica = Replica.open(master.root, {
     shared: new SharedValues(store, 'north', key),
-    kinds: [replicatedWaitingJobs({ jobs, publications, master: id, now: () => master.now, lookMs: 0 })],
+    kinds: [replicatedWaitingJobs({ jobs, publications, master: id, now: () => master.now, checkMs: 0 })],
     ...{ cluster: 'north', master: id },
     log: quietLog,
     now: () => master.now,

@@ -6,6 +6,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { Log } from '../../author/context.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { writeFileAtomic } from '../../base/files/atomic-file.ts'
+import { repeat } from '../../base/repeat.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { makeSelfSignedCertificate } from '../../crypto/index.ts'
 import type { ApiSettings } from '../settings.ts'
@@ -37,7 +38,7 @@ export class ServerCertificate {
   #loaded: string
   #changed = ''
   #warnedOn = ''
-  #round: NodeJS.Timeout | undefined
+  #checks: ReturnType<typeof repeat> | undefined
   #onChange: (pem: Pem) => void = () => {}
 
   private constructor(files: Files, log: Log, pem: Pem, seen: string) {
@@ -77,9 +78,13 @@ export class ServerCertificate {
   }
 
   /** Call `onChange` with every new certificate, until `close`. */
-  watch(onChange: (pem: Pem) => void, roundMs: number = CHECK_INTERVAL_MS): void {
+  watch(onChange: (pem: Pem) => void, checkMs: number = CHECK_INTERVAL_MS): void {
     this.#onChange = onChange
-    this.#round = setInterval(() => void this.#check(), roundMs).unref()
+    this.#checks = repeat(
+      () => this.#check(),
+      checkMs,
+      (error) => this.#log.error(`The TLS certificate could not be checked: ${messageOf(error)}`),
+    )
   }
 
   /** Reload the files now (SIGHUP). */
@@ -97,7 +102,7 @@ export class ServerCertificate {
   }
 
   close(): void {
-    clearInterval(this.#round)
+    void this.#checks?.close()
   }
 
   async #check(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ownerOf } from '../../auth/index.ts'
 import { isRecord } from '../../base/record.ts'
+import { repeat } from '../../base/repeat.ts'
 import { MAX_TIMER_MS } from '../../base/with-timeout.ts'
 import type { MasterLink } from '../../client/local/master-link.ts'
 import type { ApiContext } from '../context.ts'
@@ -29,12 +30,16 @@ const RECHECK_INTERVAL_MS = 15_000
 export class TokenWatch {
   readonly #link: MasterLink
   readonly #watched = new Map<string, Watched>()
-  readonly #round: NodeJS.Timeout
-  #rechecking = false
+  readonly #checks: ReturnType<typeof repeat>
 
-  constructor(link: MasterLink, roundMs: number = RECHECK_INTERVAL_MS) {
+  constructor(link: MasterLink, checkMs: number = RECHECK_INTERVAL_MS) {
     this.#link = link
-    this.#round = setInterval(() => void this.#recheck(), roundMs).unref()
+    // Requests to a master that is down take longer than the interval, and nothing here rejects.
+    this.#checks = repeat(
+      () => this.#recheck(),
+      checkMs,
+      () => {},
+    )
   }
 
   /**
@@ -85,7 +90,7 @@ export class TokenWatch {
   }
 
   close(): void {
-    clearInterval(this.#round)
+    void this.#checks.close()
     for (const token of [...this.#watched.keys()]) this.#forget(token)
   }
 
@@ -101,13 +106,10 @@ export class TokenWatch {
 
   /** Check the tokens of open connections. A master that does not answer revokes nothing. */
   async #recheck(): Promise<void> {
-    if (this.#rechecking) return // requests to a master that is down take longer than the interval
-    this.#rechecking = true
     for (const token of [...this.#watched.keys()]) {
       const owner = await this.ownerOf(token).catch(() => 'unknown')
       if (!owner) this.revoke(token)
     }
-    this.#rechecking = false
   }
 }
 

@@ -14,10 +14,10 @@ interface WaitingJobsSettings {
   readonly master: string
   now(): number
   /** How often the jobs that wait are compared with those known, in milliseconds. */
-  readonly lookMs?: number
+  readonly checkMs?: number
 }
 
-const LOOK_MS = 2_000
+const CHECK_INTERVAL_MS = 2_000
 /** How long after its time a job is kept if the master that published it is not there to remove it. */
 const KEEP_MS = 86_400_000
 
@@ -26,7 +26,7 @@ const KEEP_MS = 86_400_000
  * give it to minions that ask them, and let that one know.
  */
 export function replicatedWaitingJobs(settings: WaitingJobsSettings): Replicated {
-  const { jobs, publications, master, now, lookMs = LOOK_MS } = settings
+  const { jobs, publications, master, now, checkMs = CHECK_INTERVAL_MS } = settings
   const { deliveries } = jobs
   const { elsewhere } = publications
   let known: ReadonlyMap<string, string> = new Map()
@@ -59,7 +59,7 @@ export function replicatedWaitingJobs(settings: WaitingJobsSettings): Replicated
     name: 'waiting',
     async changed(all) {
       if (performance.now() < lookAt && !all && again.size === 0) return []
-      lookAt = performance.now() + lookMs
+      lookAt = performance.now() + checkMs
       await expire()
       const before = known
       known = marks()

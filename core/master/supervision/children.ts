@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts'
 import { Semaphore } from '../../base/semaphore.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { apiReloads, logOptions } from '../../config/reload.ts'
@@ -178,6 +179,8 @@ export class MasterChildren {
     return ExtensionWatch.open({
       kinds,
       config: () => ({ ...this.#config }),
+      onError: (error) =>
+        this.#log.error(`Files of extensions could not be checked for changes: ${messageOf(error)}`),
       onChange: () => {
         this.#log.info(`${who} replaced, because files of extensions have changed (${kinds.join(', ')}).`)
         return this.#replace(children)

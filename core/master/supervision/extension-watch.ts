@@ -1,3 +1,4 @@
+import { repeat } from '../../base/repeat.ts'
 import { type KindName, usersStamp } from '../../loader/index.ts'
 
 export interface ExtensionWatchSettings {
@@ -8,10 +9,12 @@ export interface ExtensionWatchSettings {
   /** Called when users' files were added, removed or changed: the processes have to load them again. */
   onChange(): Promise<void>
   /** Milliseconds between two checks of the folders. */
-  readonly lookMs?: number
+  readonly checkMs?: number
+  /** Called with the error of a check. */
+  onError(error: unknown): void
 }
 
-const POLL_MS = 2_000
+const CHECK_INTERVAL_MS = 2_000
 
 /** Kinds of extensions that workers keep loaded. */
 export const kindsLoadedByWorkers: readonly KindName[] = [
@@ -26,11 +29,10 @@ export const kindsLoadedByWorkers: readonly KindName[] = [
 /** Notices files of extensions that changed since they were loaded, by a sync or by hand. */
 export class ExtensionWatch {
   readonly #settings: ExtensionWatchSettings
-  readonly #looking: NodeJS.Timeout
   /** Stamp of the loaded files. */
   #loaded: string
   #seen: string | undefined
-  #work: Promise<void> | undefined
+  readonly #checks: ReturnType<typeof repeat>
 
   /** Watch for changes from now on. */
   static async open(settings: ExtensionWatchSettings): Promise<ExtensionWatch> {
@@ -40,20 +42,15 @@ export class ExtensionWatch {
   private constructor(settings: ExtensionWatchSettings, loaded: string) {
     this.#settings = settings
     this.#loaded = loaded
-    this.#looking = setInterval(() => {
-      this.#work ??= this.#look().finally(() => {
-        this.#work = undefined
-      })
-    }, settings.lookMs ?? POLL_MS)
-    this.#looking.unref()
+    this.#checks = repeat(() => this.#check(), settings.checkMs ?? CHECK_INTERVAL_MS, settings.onError)
   }
 
   close(): void {
-    clearInterval(this.#looking)
+    void this.#checks.close()
   }
 
   /** Compare stamps. Reports a change once two checks agree: before that, files are still being written. */
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { kinds, config, onChange } = this.#settings
     const now = await usersStamp(kinds, config())
     const isSettled = now === this.#seen

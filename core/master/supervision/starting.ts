@@ -2,7 +2,7 @@ import type { Log } from '../../author/context.ts'
 import { workOf } from '../../process/silence.ts'
 
 /** How often to log that a child is not ready yet. */
-const POLL_MS = 10_000
+const CHECK_INTERVAL_MS = 10_000
 /** A child that was idle at this many checks in a row hangs. */
 const MAX_IDLE_LOOKS = 6
 
@@ -14,7 +14,7 @@ export function watchStart(
   child: { readonly pid?: number | undefined; kill(signal: NodeJS.Signals): unknown },
   name: string,
   log: Log,
-  lookMs = POLL_MS,
+  checkMs = CHECK_INTERVAL_MS,
 ): NodeJS.Timeout {
   const started = performance.now()
   let idle = 0
@@ -30,5 +30,5 @@ export function watchStart(
       `${name} has not become ready in ${seconds} seconds and is killed. Another process may keep a store locked.`,
     )
     child.kill('SIGKILL')
-  }, lookMs)
+  }, checkMs)
 }

@@ -1,12 +1,13 @@
 import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
+import { repeat } from '../../base/repeat.ts'
 import { tags } from '../../events/index.ts'
 import type { WorkerContext } from './context.ts'
 
 type AnnounceContext = Pick<WorkerContext, 'config' | 'fire' | 'jobs' | 'log'>
 
 /** How often to look for returns whose event was not fired. */
-const POLL_MS = 2_000
+const CHECK_INTERVAL_MS = 2_000
 /** The worker that stored a return has fired its event, or given up, after this long (see Pusher). */
 const OVERDUE_MS = 10_000
 
@@ -27,17 +28,14 @@ export async function fireReturn(
     .catch((error: unknown) => log.debug(`The return of ${id} will be announced again: ${messageOf(error)}`))
 }
 
-/** Fire the events of returns that a worker stored but did not announce, now and from time to time. */
-export function announceUnannounced(context: AnnounceContext, clock: Clock): { close(): void } {
-  async function look(): Promise<void> {
+/** Fire from time to time the events of returns that a worker stored but did not announce. */
+export function announceUnannounced(context: AnnounceContext, clock: Clock): { close(): Promise<void> } {
+  const announce = async (): Promise<void> => {
     for (;;) {
       const found = await context.jobs.unannounced.take(clock.now() - OVERDUE_MS)
       if (!found) return
       await fireReturn(context, found.jid, found.id, { cmd: '_return', ...found.ret })
     }
   }
-  const guarded = () => void look().catch((error: unknown) => context.log.debug(messageOf(error)))
-  guarded()
-  const timer = setInterval(guarded, POLL_MS)
-  return { close: () => clearInterval(timer) }
+  return repeat(announce, CHECK_INTERVAL_MS, (error) => context.log.debug(messageOf(error)))
 }

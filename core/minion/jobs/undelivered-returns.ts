@@ -12,7 +12,7 @@ export interface UndeliveredReturnsSettings {
   deliver(entry: SpoolEntry): void
   readonly log: Log
   /** Time between two checks of the spool, milliseconds. */
-  readonly lookMs?: number
+  readonly checkMs?: number
 }
 
 const CHECK_MS = 5_000
@@ -29,7 +29,7 @@ export class UndeliveredReturns {
 
   constructor(settings: UndeliveredReturnsSettings) {
     this.#settings = settings
-    this.#timer = setInterval(() => this.#tryCheck(), settings.lookMs ?? CHECK_MS).unref()
+    this.#timer = setInterval(() => this.#tryCheck(), settings.checkMs ?? CHECK_MS).unref()
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import { messageOf } from '../../base/errors.ts'
+import { repeat } from '../../base/repeat.ts'
 import {
   type CatalogueReport,
   catalogueHash,
@@ -35,7 +36,7 @@ export interface ReporterSettings {
   /** Milliseconds to wait after a start or a change, when other work has priority. */
   readonly settleMs?: number
   /** Milliseconds between checks of the stamp. */
-  readonly lookMs?: number
+  readonly checkMs?: number
 }
 
 /** The last report sent to a master. */
@@ -51,6 +52,7 @@ type Found =
   | { readonly text: string; readonly failure?: undefined }
   | { readonly text?: undefined; readonly failure: string }
 
+const CHECK_INTERVAL_MS = 5_000
 /** Time that a refresh of modules waits for the masters to have the report. */
 const REFRESH_WAIT_MS = 5_000
 
@@ -64,7 +66,7 @@ export class CatalogueReporter {
   /** The last report to each connected master; 'unsupported' if it does not accept reports. */
   readonly #sent = new Map<Connection, SentReport | 'unsupported' | undefined>()
   readonly #closing = new AbortController()
-  readonly #watch: NodeJS.Timeout
+  readonly #checks: ReturnType<typeof repeat>
   #report: CatalogueReport | undefined
   #stamp: string | undefined
   /** Stamp of the files at the last description that imported them. */
@@ -84,8 +86,11 @@ export class CatalogueReporter {
 
   constructor(settings: ReporterSettings) {
     this.#settings = settings
-    this.#watch = setInterval(() => void this.#check(), settings.lookMs ?? 5_000)
-    this.#watch.unref()
+    this.#checks = repeat(
+      () => this.#check(),
+      settings.checkMs ?? CHECK_INTERVAL_MS,
+      (error) => settings.log.error(`Changed modules could not be taken into use: ${messageOf(error)}`),
+    )
   }
 
   /** Report to a master that the minion has connected to, for the first time or again. */
@@ -120,7 +125,7 @@ export class CatalogueReporter {
   }
 
   close(): void {
-    clearInterval(this.#watch)
+    void this.#checks.close()
     this.#closing.abort()
   }
 

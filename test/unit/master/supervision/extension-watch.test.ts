@@ -17,7 +17,10 @@ beforeEach(async () => {
     kinds: ['matchers', 'auth'],
     config: () => ({ extension_modules: root }),
     onChange: async () => void changes++,
-    lookMs: 5,
+    checkMs: 5,
+    onError: (error) => {
+      throw error
+    },
   })
 })
 afterEach(async () => {

@@ -37,7 +37,7 @@ test('a return that another process left in the spool is sent once; that of a jo
     procs: { get: (jid) => (jid === followed ? ({} as never) : undefined) },
     deliver: (entry) => deliverer.deliver(entry),
     log,
-    lookMs: 5,
+    checkMs: 5,
   })
   const other = ReturnSpool.open(folder)
   await other.add({ jid: followed, ret: { return: 'followed' } })

@@ -44,7 +44,7 @@ function open(settings: Partial<ReporterSettings> = {}): void {
     onChange: async () => void changes++,
     log,
     settleMs: 1,
-    lookMs: 5,
+    checkMs: 5,
     ...settings,
   })
 }
