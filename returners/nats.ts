@@ -6,8 +6,6 @@
  * have are percent-encoded. All messages are JSON, but for those of `SALT_CLUSTER` (see `_nats-shared.ts`).
  */
 import { readFile } from 'node:fs/promises'
-import { isIP } from 'node:net'
-import { checkServerIdentity as identityOf, type PeerCertificate } from 'node:tls'
 import {
   DeliverPolicy,
   type JetStreamClient,
@@ -29,6 +27,7 @@ import {
   returner,
   UnsavableError,
 } from 'salt-ts'
+import { serverIdentityCheck } from '#internal'
 import { firstJobs, jobOf, keepSeconds, loadWithMinions } from './_jobs.ts'
 import { natsShared, publishIf } from './_nats-shared.ts'
 import { openOnDemand } from './_on-demand.ts'
@@ -97,20 +96,10 @@ const fileOf = (path: string) =>
     throw new Error(`the file of credentials, ${path}, cannot be read (${error.code})`, { cause: error })
   })
 
-/**
- * Make the check of certificates. For a server given as an IP address, the library passes `localhost` instead; the certificate must
- * then match one of the servers.
- */
-function checked(tls: object, servers: readonly string[]): object {
-  const names = servers.map((server) => new URL(server.replace(/^(?!.*:\/\/)/, 'nats://')).hostname)
-  const hosts = names.map((name) => name.replace(/^\[|\]$/g, ''))
-  const checkServerIdentity = (name: string, certificate: PeerCertificate): Error | undefined => {
-    const wanted = name === 'localhost' ? hosts.filter((host) => host === name || isIP(host) > 0) : [name]
-    const failures = wanted.map((host) => identityOf(host, certificate))
-    return failures.includes(undefined) ? undefined : (failures[0] ?? identityOf(name, certificate))
-  }
-  return { ...tls, checkServerIdentity }
-}
+const checked = (tls: object, servers: readonly string[]): object => ({
+  ...tls,
+  checkServerIdentity: serverIdentityCheck(servers),
+})
 
 function asking(place: Place, get: () => Promise<NatsConnection>): Ask {
   return (question) =>

@@ -3,7 +3,7 @@
  * networks.
  */
 
-import { isInNetwork, parseAddress, parseNetwork } from '../base/ip-network.ts'
+import { isInNetwork, parseAddress, parseNetwork } from '../base/net/ip-network.ts'
 import { isRecord } from '../base/record.ts'
 import { denial } from './denials.ts'
 import type { ApiSettings } from './settings.ts'

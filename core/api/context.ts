@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Log } from '../author/context.ts'
-import { plainAddress } from '../base/same-client.ts'
+import { plainAddress } from '../base/net/same-client.ts'
 import { linkForAddress, type MasterLink } from '../client/local/master-link.ts'
 import type { RefusalLog } from '../client/remote/refusal-log.ts'
 import type { MasterConfig } from '../config/index.ts'

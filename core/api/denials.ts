@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../base/error-codes.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
-import { plainAddress } from '../base/same-client.ts'
+import { plainAddress } from '../base/net/same-client.ts'
 import { valueText } from '../dialect/json.ts'
 import type { ApiRefusal } from '../wire/api-refusal.ts'
 import type { Chunk } from './chunk.ts'

@@ -2,7 +2,7 @@
 
 import { closest } from '../base/closest.ts'
 import { SaltError } from '../base/errors.ts'
-import { parseNetwork } from '../base/ip-network.ts'
+import { parseNetwork } from '../base/net/ip-network.ts'
 import { isRecord } from '../base/record.ts'
 import { remoteMasterOptions } from '../client/remote/remote-master.ts'
 import { checkOption } from '../config/check-option.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Log } from '../author/context.ts'
 import { messageOf } from '../base/errors.ts'
-import { sameClient } from '../base/same-client.ts'
+import { sameClient } from '../base/net/same-client.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { jsonText } from '../dialect/json.ts'
 import { groupsOf, type RootKeys } from '../keys/index.ts'

@@ -8,8 +8,9 @@ export {
 } from '../base/files/atomic-file.ts'
 export { isBelow, type OpenedFile, openInside } from '../base/files/open-inside.ts'
 export { fingerprint } from '../base/fingerprint.ts'
-export { type Address as IpAddress, isInNetwork, parseAddress, parseNetwork } from '../base/ip-network.ts'
 export { mapConcurrently } from '../base/map-concurrently.ts'
+export { type Address as IpAddress, isInNetwork, parseAddress, parseNetwork } from '../base/net/ip-network.ts'
+export { serverIdentityCheck } from '../base/net/server-identity.ts'
 export { asReceived, decode as fromMsgpack, encodeLocal as msgpack } from '../codec/index.ts'
 export {
   type CompoundLeaf,

@@ -4,6 +4,12 @@ import { connectedElsewhereFile, connectedFile } from '../config/cachedir.ts'
 import type { MasterConfig } from '../config/index.ts'
 
 /**
+ * The list of connected minions is written at least every 5 s: a minion or syndic that started less than this before counts as connected.
+ * Milliseconds.
+ */
+export const UNLISTED_MS = 10_000
+
+/**
  * Connections of minions to the publisher. A minion of Python Salt is identified by the addresses in its grains. If it connects
  * from another address, it is in neither list.
  */

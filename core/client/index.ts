@@ -6,6 +6,7 @@ export { loadMasterConfig, type MasterConfig } from '../config/index.ts'
 export type { Event, Match, SubscribeOptions, Subscription } from '../events/index.ts'
 export type { JobState } from '../jobs/job-states.ts'
 export type { RunnerResult } from '../runs/run-result.ts'
+export type { Refusal } from '../wire/publish-request.ts'
 export {
   FunctionClient,
   type RunnerClientSettings,
@@ -28,7 +29,6 @@ export {
   type ProgressRow,
   type PublishedJob,
   type PublishRequest,
-  type Refusal,
   type Run,
   type Stream,
   type Wave,

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
-import { parseAddress } from '../base/ip-network.ts'
+import { parseAddress } from '../base/net/ip-network.ts'
 
 /** A certificate and its private key as PEM text. */
 interface CertificateAndKey {

@@ -1,3 +1,6 @@
+/** Longest tag that minions and API servers may fire. Characters. */
+export const MAX_TAG_LENGTH = 512
+
 /** Every tag that salt-ts uses (wire protocol §12). Tags are defined only here. */
 export const tags = {
   // Jobs

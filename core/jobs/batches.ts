@@ -178,9 +178,9 @@ export function removeBatch(records: StoreChange, jid: string): boolean {
  * `ping_jid`) but is not a wave.
  */
 export function batchOf(jid: string, load: object): string | undefined {
-  const { metadata } = load as { metadata?: unknown }
-  if (!isRecord(metadata as never)) return undefined
-  const { batch_jid: batch, ping_jid: ping } = metadata as Fields
+  const metadata: unknown = 'metadata' in load ? load.metadata : undefined
+  if (!isRecord(metadata)) return undefined
+  const { batch_jid: batch, ping_jid: ping } = metadata
   return typeof batch === 'string' && batch !== jid && ping !== jid ? batch : undefined
 }
 
@@ -190,8 +190,8 @@ function recordOf(records: Pick<StoreReader, 'get'>, jid: string): Fields | unde
 }
 
 function orderOf(record: Fields | undefined): BatchOrder | undefined {
-  const order = record?.order
-  return isRecord(order as never) ? (order as unknown as BatchOrder) : undefined
+  const order: unknown = record?.order
+  return isRecord(order) ? (order as unknown as BatchOrder) : undefined
 }
 
 function membersOf(records: StoreReader, jid: string): Map<string, Member> {

@@ -1,5 +1,5 @@
 import { messageOf, SaltError } from '../base/errors.ts'
-import { parseNetwork } from '../base/ip-network.ts'
+import { parseNetwork } from '../base/net/ip-network.ts'
 import { type CompoundTree, parseCompound } from '../dialect/compound-target.ts'
 import { checkPathPcre } from '../dialect/path-expression.ts'
 import { pythonRegExp } from '../dialect/python-regexp.ts'

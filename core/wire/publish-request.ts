@@ -200,3 +200,9 @@ export const publishReplies = {
     } = {},
   ) => ({ error: { name, message, ...more } }),
 } as const
+
+/** Minions that would refuse a job, or one of its functions, and the reason. */
+export interface Refusal {
+  readonly minions: readonly string[]
+  readonly reason: string
+}

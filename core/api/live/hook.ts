@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { plainAddress } from '../../base/same-client.ts'
+import { plainAddress } from '../../base/net/same-client.ts'
 import { tags } from '../../events/index.ts'
 import { FORM, parseBody } from '../bodies.ts'
 import type { ApiContext } from '../context.ts'

@@ -1,7 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { digestOf } from '../../auth/index.ts'
-import { sameClient } from '../../base/same-client.ts'
+import { sameClient } from '../../base/net/same-client.ts'
 import type { ApiContext } from '../context.ts'
 import { httpError } from '../http-errors.ts'
 import { presentedToken } from '../identity.ts'

@@ -8,7 +8,7 @@ import {
   limitOf,
 } from '../../auth/index.ts'
 import type { SaltError } from '../../base/errors.ts'
-import { sameClient } from '../../base/same-client.ts'
+import { sameClient } from '../../base/net/same-client.ts'
 import type { ApiContext } from '../context.ts'
 import { sendToAuditLog } from '../denials.ts'
 import { httpError } from '../http-errors.ts'

@@ -16,6 +16,7 @@ import {
   readBatchSize,
 } from '../../jobs/batch-size.ts'
 import { BatchWindow } from '../../jobs/batch-window.ts'
+import type { Refusal } from '../../wire/publish-request.ts'
 import {
   type AnyRequest,
   type BatchRun,
@@ -23,7 +24,6 @@ import {
   hasReturned,
   type MinionResult,
   type Plan,
-  type Refusal,
   type Run,
 } from './contract.ts'
 import { Inbox } from './inbox.ts'

@@ -1,7 +1,7 @@
 import type { JobArguments, JobFunctions, UntypedName } from '../../author/calls.ts'
 import type { JobTarget } from '../../author/context.ts'
 import type { JobState } from '../../jobs/job-states.ts'
-import type { SyndicsOfJob } from '../../wire/publish-request.ts'
+import type { Refusal, SyndicsOfJob } from '../../wire/publish-request.ts'
 import type { RawArguments } from '../../wire/raw-arguments.ts'
 
 /**
@@ -72,11 +72,6 @@ export interface PublishedJob {
   readonly syndics?: SyndicsOfJob
   /** Minions that would refuse the job or one of its functions, and why, as far as the master can predict. */
   readonly refusals?: readonly Refusal[]
-}
-
-export interface Refusal {
-  readonly minions: readonly string[]
-  readonly reason: string
 }
 
 /** What the master would do with a job, without publishing it. */

@@ -7,7 +7,7 @@ import { isRecord } from '../../base/record.ts'
 import { lostAmong } from '../../cache/connected.ts'
 import type { ClearHandler, EncryptedHandler, Sender } from '../../channel/request-server.ts'
 import { encodeNetwork } from '../../codec/index.ts'
-import { tags } from '../../events/index.ts'
+import { MAX_TAG_LENGTH, tags } from '../../events/index.ts'
 import { isApiClient } from '../../keys/index.ts'
 import { readApiRefusal } from '../../wire/api-refusal.ts'
 import { GENERATION_3 } from '../../wire/envelope.ts'
@@ -16,7 +16,6 @@ import type { WorkerContext } from '../worker/context.ts'
 
 /** Clear commands that a client of the API may pass on for its users, each with a token or credentials. */
 const PASSED_ON = ['ping', 'publish', '_plan', 'runner', 'wheel', 'mk_token', 'get_token', '_revoke_token']
-const MAX_TAG_LENGTH = 512
 /** Log at most this many refused commands per minute. */
 const MAX_REFUSALS_PER_MINUTE = 100
 /** Limits the returns in one answer; the client asks again for the rest. */

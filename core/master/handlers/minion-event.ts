@@ -4,11 +4,9 @@ import { isMinionId } from '../../base/minion-id.ts'
 import { isRecord } from '../../base/record.ts'
 import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { jsonText } from '../../dialect/json.ts'
-import { isOwnTag, isReservedTag, tags } from '../../events/index.ts'
+import { isOwnTag, isReservedTag, MAX_TAG_LENGTH, tags } from '../../events/index.ts'
 import type { WorkerContext } from '../worker/context.ts'
 import { addMinionsBelow, isBelow } from '../worker/syndics.ts'
-
-const MAX_TAG_LENGTH = 512
 
 /**
  * `_minion_event`: puts a minion's events on the master's bus (wire protocol §7.2, §12). Tags that only the master may

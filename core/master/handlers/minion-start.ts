@@ -1,10 +1,7 @@
-import { connections } from '../../cache/connected.ts'
+import { connections, UNLISTED_MS } from '../../cache/connected.ts'
 import { MAX_RECONNECT_MS, type MinionStart, type StartAnswer } from '../../wire/minion-start.ts'
 import { placeOf } from '../publisher/duplicate-minions.ts'
 import type { WorkerContext } from '../worker/context.ts'
-
-/** The list of connected minions is written at least every 5 s: a minion that started after that counts as connected. */
-const UNLISTED_MS = 10_000
 
 /** Minions that reconnect to this master spread over a millisecond each, so that about a thousand come back in a second. */
 const RECONNECT_MS_PER_MINION = 1

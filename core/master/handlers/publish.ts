@@ -9,6 +9,7 @@ import {
   forwardedOptionsOf,
   type PublishLoad,
   publishReplies,
+  type Refusal,
   readPublish,
   type SyndicsOfJob,
   shownOptions,
@@ -17,7 +18,7 @@ import {
 import { readBatchOrder } from '../batches/batch-order.ts'
 import { auditDecision } from '../preflight/audited-decisions.ts'
 import { authorizeJob, hasArgumentLists, MISSING_ARGUMENT_LISTS } from '../preflight/authorize-job.ts'
-import { checkJob, type Refusal } from '../preflight/check-job.ts'
+import { checkJob } from '../preflight/check-job.ts'
 import { planDelivery } from '../preflight/delivery.ts'
 import { optionsRefusal } from '../preflight/job-options.ts'
 import { maskedJobArguments, offeredCatalogues } from '../preflight/preflight-job.ts'

@@ -1,10 +1,16 @@
 import { type AccessDecision, type Caller, ownerOf, proofIn, retryLaterReply } from '../../auth/index.ts'
 import { isJid } from '../../base/jid.ts'
 import { tags } from '../../events/index.ts'
-import { CALL_REFUSED, type PublishLoad, publishReplies, shownOptions } from '../../wire/publish-request.ts'
+import {
+  CALL_REFUSED,
+  type PublishLoad,
+  publishReplies,
+  type Refusal,
+  shownOptions,
+} from '../../wire/publish-request.ts'
 import type { ClaimedVia } from '../../wire/via.ts'
 import { auditDecision } from '../preflight/audited-decisions.ts'
-import { type Refusal, refusalMessage } from '../preflight/check-job.ts'
+import { refusalMessage } from '../preflight/check-job.ts'
 import type { WorkerContext } from '../worker/context.ts'
 
 type Denied = Extract<AccessDecision, { allowed: false }>

@@ -5,17 +5,11 @@ import { connectedIds } from '../../cache/connected.ts'
 import { readSentence } from '../../loader/describe/read-catalogue.ts'
 import { type CallCheckReport, CHECK_FUNCTION } from '../../wire/catalogue.ts'
 import { makeJobLoad, publishedBy } from '../../wire/publication.ts'
-import type { PublishLoad } from '../../wire/publish-request.ts'
+import type { PublishLoad, Refusal } from '../../wire/publish-request.ts'
 import type { WorkerContext } from '../worker/context.ts'
 import { type OfferedCatalogue, type PreflightGroup, preflightJob, withDidYouMean } from './preflight-job.ts'
 
 type CheckContext = Pick<WorkerContext, 'config' | 'nextJid' | 'publish' | 'callChecks'>
-
-/** Minions that would refuse a job, or one of its functions, and the reason. */
-export interface Refusal {
-  readonly minions: readonly string[]
-  readonly reason: string
-}
 
 export interface JobCheck {
   /** No minion would run any of it: each connected one reported that. */

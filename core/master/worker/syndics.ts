@@ -1,6 +1,6 @@
 import type { Log } from '../../author/context.ts'
 import { onceInAWhile } from '../../base/once-in-a-while.ts'
-import { connections } from '../../cache/connected.ts'
+import { connections, UNLISTED_MS } from '../../cache/connected.ts'
 import type { MinionStarts } from '../../cache/minion-starts.ts'
 import type { MinionsBelow } from '../../cache/minions-below.ts'
 import type { MasterConfig } from '../../config/index.ts'
@@ -18,8 +18,6 @@ export interface SyndicsSettings {
   readonly log: Pick<Log, 'warn'>
 }
 
-/** The list of connected minions is written at least every 5 s: a syndic that started after that counts as connected. */
-const UNLISTED_MS = 10_000
 /** Log the same warning at most this often. */
 const LOG_INTERVAL_MS = 3_600_000
 

@@ -18,7 +18,7 @@ import { withPublishSpans } from '../metrics/request-spans.ts'
 import type { WorkerContext } from './context.ts'
 import { requestsTo, sharesConnections } from './shared-connections.ts'
 
-/** A request that takes longer is answered with an error. A return may wait for room on the disk (handlers/return.ts). */
+/** A request that takes longer is answered with an error. A return may wait for room on the disk (take-return.ts). */
 const DEADLINE_MS = 50_000
 
 export interface WorkerSettings {

@@ -112,7 +112,6 @@ export class JobIntake {
     await this.#takeAndRun(job, words, connection)
   }
 
-  /** Ignore a job that was seen before. A missed job that the master repeated on request may cross its publication. */
   /** Run a job of the minion itself in this process. Its return goes to nobody. */
   runHere(job: JobLoad, services: MinionServices): Promise<ReturnLoad> {
     const { closing } = this.#settings
@@ -120,6 +119,7 @@ export class JobIntake {
     return runInMinion(job, { services, onShown: async () => {} }, closing, { ...this.#settings, executors })
   }
 
+  /** Ignore a job that was seen before. A missed job that the master repeated on request may cross its publication. */
   #ignore({ jid }: JobLoad, isRepeated: boolean): void {
     const { log } = this.#settings
     if (isRepeated) return

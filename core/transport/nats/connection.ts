@@ -1,8 +1,7 @@
-import { isIP } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { checkServerIdentity as identityOf, type PeerCertificate } from 'node:tls'
 import { connect, credsAuthenticator, type Msg, type NatsConnection, nuid } from '@nats-io/transport-node'
 import { deferred } from '../../base/deferred.ts'
+import { serverIdentityCheck } from '../../base/net/server-identity.ts'
 import { onceInAWhile } from '../../base/once-in-a-while.ts'
 import { endsWithin } from '../../base/with-timeout.ts'
 import { ConnectionState } from '../connection-state.ts'
@@ -205,7 +204,7 @@ function connectionOptions(nats: NatsSettings) {
     ...(password !== undefined && { pass: password }),
     ...(token !== undefined && { token }),
     ...(credentials && { authenticator: credsAuthenticator(credentials) }),
-    ...(tls && { tls: { ...tls, checkServerIdentity: identityCheck(servers) } }),
+    ...(tls && { tls: { ...tls, checkServerIdentity: serverIdentityCheck(servers) } }),
     timeout: CONNECT_TIMEOUT_MS,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_MS,
@@ -214,19 +213,5 @@ function connectionOptions(nats: NatsSettings) {
     pingInterval: PING_MS,
     maxPingOut: MAX_PINGS_OUT,
     ignoreAuthErrorAbort: true,
-  }
-}
-
-/**
- * Make the check of certificates. For a server given as an IP address, the library passes `localhost` instead; the certificate must
- * then match one of the servers.
- */
-function identityCheck(servers: readonly string[]) {
-  const names = servers.map((server) => new URL(server.replace(/^(?!.*:\/\/)/, 'nats://')).hostname)
-  const hosts = names.map((name) => name.replace(/^\[|\]$/g, ''))
-  return (name: string, certificate: PeerCertificate): Error | undefined => {
-    const wanted = name === 'localhost' ? hosts.filter((host) => host === name || isIP(host) > 0) : [name]
-    const failures = wanted.map((host) => identityOf(host, certificate))
-    return failures.includes(undefined) ? undefined : (failures[0] ?? identityOf(name, certificate))
   }
 }

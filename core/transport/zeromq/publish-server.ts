@@ -34,7 +34,7 @@ export async function servePublish(settings: ServerSettings): Promise<PublishSer
   const subscriptions = new SubscriptionCount()
   void readSubscriptions(socket, subscriptions)
   const publisher = new LossyPublisher(socket)
-  const queue = new SendQueue(publisher as unknown as XPublisher)
+  const queue = new SendQueue(publisher)
   return {
     port,
     publish: (payload, topic) => queue.send(topic === undefined ? [payload] : [topic, payload]),

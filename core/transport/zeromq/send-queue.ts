@@ -1,4 +1,4 @@
-import type { MessageLike, Writable } from 'zeromq'
+import type { MessageLike } from 'zeromq'
 
 interface Waiting {
   readonly frames: MessageLike[]
@@ -6,15 +6,20 @@ interface Waiting {
   reject(reason: unknown): void
 }
 
+/** What a ZeroMQ socket that sends has. */
+export interface FrameWriter {
+  send(frames: MessageLike[]): Promise<void>
+}
+
 /**
  * Sends messages one after the other, in the order of the calls, since a ZeroMQ socket accepts only one send at a time.
  */
 export class SendQueue {
-  readonly #socket: Writable<MessageLike[]>
+  readonly #socket: FrameWriter
   readonly #waiting: Waiting[] = []
   #sending = false
 
-  constructor(socket: Writable<MessageLike[]>) {
+  constructor(socket: FrameWriter) {
     this.#socket = socket
   }
 

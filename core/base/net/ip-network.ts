@@ -1,6 +1,6 @@
 /** IP addresses and networks as numbers, read in the forms that Python's `ipaddress` accepts. */
 import { isIPv4, isIPv6 } from 'node:net'
-import { SaltError } from './errors.ts'
+import { SaltError } from '../errors.ts'
 
 export interface Address {
   readonly version: 4 | 6
