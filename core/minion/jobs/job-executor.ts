@@ -36,17 +36,17 @@ export interface ExecutorSettings {
   readonly closing: AbortSignal
 }
 
-/** The place of a job in the queue. */
+/** A job in the queue, or among those that run. */
 export interface JobSlot {
   /** True if the job does not begin at once. */
   readonly waits: boolean
   readonly wait: Wait
   /**
-   * Resolves when the job may begin, with a function that frees its place; with the reason if it was taken out of the queue;
+   * Resolves when the job may begin, with a function that frees its slot; with the reason if it was taken out of the queue;
    * with null if the minion ends.
    */
   readonly turn: Promise<(() => void) | string | null>
-  /** Free the place of a job that will not run. */
+  /** Free the slot of a job that will not run. */
   leave(): void
 }
 
@@ -79,7 +79,7 @@ const CONTROL_MS = 30_000
 /** Queues jobs and runs each in a job process or in the minion process. However a job ends, its return is persisted. */
 export class JobExecutor {
   readonly #settings: ExecutorSettings
-  readonly #turns: Semaphore
+  readonly #slots: Semaphore
   readonly #warnOfFile: ReturnType<typeof onceInAWhile>
   /** Number of jobs that did not have to wait and have no process yet. */
   #starting = 0
@@ -87,19 +87,19 @@ export class JobExecutor {
   constructor(settings: ExecutorSettings) {
     this.#settings = settings
     this.#warnOfFile = onceInAWhile((sentence) => settings.log.warn(sentence))
-    this.#turns = new Semaphore(settings.limit)
+    this.#slots = new Semaphore(settings.limit)
   }
 
-  /** Reserve a place. Synchronous, so that places are in the order of arrival. */
-  place(job: JobLoad): JobSlot {
+  /** Put a job into the queue. Synchronous, so that jobs begin in the order of arrival. */
+  enqueue(job: JobLoad): JobSlot {
     const { log, limit, closing, multiprocessing, pool } = this.#settings
     const wait = new Wait(job)
     const atOnce = { waits: false, wait, leave: () => {} }
     if (this.#settings.answersHere(job)) return { ...atOnce, turn: Promise.resolve(() => {}) }
-    if (this.#turns.full) log.info(`Job ${job.jid} is queued: ${limit} jobs are running (process_count_max)`)
-    const waits = this.#turns.full || (multiprocessing && this.#starting >= pool.idle)
+    if (this.#slots.full) log.info(`Job ${job.jid} is queued: ${limit} jobs are running (process_count_max)`)
+    const waits = this.#slots.full || (multiprocessing && this.#starting >= pool.idle)
     const began = waits ? () => {} : this.#expectStart()
-    const turn = this.#turns
+    const turn = this.#slots
       .take(AbortSignal.any([wait.signal, closing]))
       .catch(() => (closing.aborted ? null : wait.reason))
     const leave = () => {
@@ -125,16 +125,15 @@ export class JobExecutor {
     }
   }
 
-  async run(job: JobLoad, place: JobSlot, around: JobEnvironment): Promise<void> {
-    const { wait } = place
+  async run(job: JobLoad, slot: JobSlot, around: JobEnvironment): Promise<void> {
     try {
-      await this.#runIn(job, place, around)
+      await this.#runIn(slot, job, around)
     } finally {
-      wait.begin()
+      slot.wait.begin()
     }
   }
 
-  async #runIn(job: JobLoad, { wait, turn: place, waits }: JobSlot, around: JobEnvironment): Promise<void> {
+  async #runIn({ wait, turn, waits }: JobSlot, job: JobLoad, around: JobEnvironment): Promise<void> {
     const { runHere, multiprocessing, id, answersHere } = this.#settings
     const isControl = answersHere(job)
     if (isControl || job.arg.length === 0) this.#logDetails(job)
@@ -146,20 +145,16 @@ export class JobExecutor {
         stop: (signal) => wait.leave(signal),
       })
     const why = around.refusal && (await Promise.race([around.refusal(), wait.left]))
-    const turn = await place
-    if (turn === null) return
-    const end = typeof turn === 'string' ? () => {} : turn
+    const release = await turn
+    if (release === null) return
+    const end = typeof release === 'string' ? () => {} : release
     try {
-      const refused = why ?? (typeof turn === 'string' ? turn : undefined)
+      const refused = why ?? (typeof release === 'string' ? release : undefined)
       if (refused !== undefined) return await around.persist(failedReturn(withoutArguments(job), id, refused))
       if (isControl) return await around.persist(await runHere(job, around, AbortSignal.timeout(CONTROL_MS)))
-      const beginning = waits ? around.beginning : async () => {}
-      await (multiprocessing ? this.#inPool : this.#inThisProcess).call(
-        this,
-        job,
-        { ...around, beginning },
-        wait,
-      )
+      const known = { ...around, beginning: waits ? around.beginning : async () => {} }
+      if (multiprocessing) await this.#inPool(job, known, wait)
+      else await this.#inThisProcess(job, known, wait)
     } finally {
       end()
     }

@@ -92,13 +92,13 @@ export class JobIntake {
       return log.trace('Broadcast message received not for this minion, jid {jid}', { jid: job.jid })
     this.#lastJobAt = performance.now()
     const isCheck = job.fun === CHECK_FUNCTION
-    const place = this.#executor.place(job)
+    const slot = this.#executor.enqueue(job)
     const publication = { keyDigest, serial, jid: job.jid, now: time.now() }
     const received = { job, master: connection.address, words, begun: false }
     const mustTake = this.#mustTake(job)
-    const stored = place.waits || mustTake ? received : markBegun(received)
+    const stored = slot.waits || mustTake ? received : markBegun(received)
     const acceptance = await acceptJob(seen, publication, job.fun, control, isCheck ? undefined : stored)
-    if (acceptance !== 'run' || isCheck) place.leave()
+    if (acceptance !== 'run' || isCheck) slot.leave()
     if (acceptance === 'seen') return this.#ignore(job, isRepeated)
     if (isRepeated) {
       log.info(`Job ${job.jid} was published while this minion was not connected.`)
@@ -107,8 +107,8 @@ export class JobIntake {
     }
     if (acceptance !== 'run') return this.#refuse(job, acceptance.refused, connection)
     if (isCheck) return this.#answerCheck(job, words, connection)
-    if (!mustTake) return this.#run(job, words, place, connection)
-    place.leave()
+    if (!mustTake) return this.#run(job, words, slot, connection)
+    slot.leave()
     await this.#takeAndRun(job, words, connection)
   }
 
@@ -176,13 +176,13 @@ export class JobIntake {
 
   /** Run a job whose record says that it has not begun. */
   #runFromDisk(job: JobLoad, words: RawArguments | undefined, connection: MasterConnection): Promise<void> {
-    return this.#run(job, words, { ...this.#executor.place(job), waits: true }, connection)
+    return this.#run(job, words, { ...this.#executor.enqueue(job), waits: true }, connection)
   }
 
   async #run(
     job: JobLoad,
     words: RawArguments | undefined,
-    place: JobSlot,
+    slot: JobSlot,
     connection: MasterConnection,
   ): Promise<void> {
     const { config, seen, spool, log, returns, servicesFor } = this.#settings
@@ -204,7 +204,7 @@ export class JobIntake {
       if (config.job_start_events) cancelStartEvent = this.#startEvents.began(job, connection)
     }
     await this.#executor
-      .run(job, place, {
+      .run(job, slot, {
         services: servicesFor(connection, job),
         master,
         words,

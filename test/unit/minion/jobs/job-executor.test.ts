@@ -68,7 +68,7 @@ function open(changes: Partial<ExecutorSettings> = {}) {
     ...changes,
   })
   const run = (load: JobLoad, refusal?: () => Promise<string | undefined>) =>
-    executor.run(load, executor.place(load), {
+    executor.run(load, executor.enqueue(load), {
       ...(refusal && { refusal }),
       services: {} as MinionServices,
       master: '127.0.0.1:4506',
