@@ -4,7 +4,7 @@ import { encodeLocal } from '../codec/index.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { tags } from '../events/index.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
-import { deliveryTimes, ReturnerProcesses } from '../outbox/index.ts'
+import { ReturnerProcesses, writeTimes } from '../outbox/index.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import { makeMinionEvent } from '../wire/minion-event.ts'
 import { spoolDirectory } from './paths.ts'
@@ -37,7 +37,7 @@ export function openReturnerService(settings: ReturnerServiceSettings): Returner
       grains: encodeLocal(facts().grains),
       pillar: encodeLocal(facts().pillar),
       outboxes: [ReturnSpool.path(spoolDirectory({ ...config }))],
-      times: deliveryTimes(config),
+      times: writeTimes(config),
     }),
     log,
     onState: (name, state) =>

@@ -1,6 +1,6 @@
-export { deliveryTimes } from './deliveries.ts'
 export { givenOptionsRefusal } from './given-options.ts'
 export { checkReturner, openConfiguredReturner, type ReturnerHost } from './open-returner.ts'
 export { readOutboxes } from './outbox-metrics.ts'
 export { ReturnerProcesses } from './returner-processes.ts'
+export { writeTimes } from './returner-writer.ts'
 export { rateOf } from './target-state.ts'

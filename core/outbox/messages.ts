@@ -1,6 +1,6 @@
 import type { RelayedLine } from '../log/relay.ts'
-import type { DeliveryTimes } from './deliveries.ts'
 import type { BatchLimits, TargetState } from './outbox.ts'
+import type { WriteTimes } from './returner-writer.ts'
 
 /** The first message to the process of a returner. */
 export interface ReturnerStart {
@@ -11,7 +11,7 @@ export interface ReturnerStart {
   readonly pillar?: Uint8Array | undefined
   /** Paths of the outbox files. */
   readonly outboxes: readonly string[]
-  readonly times: DeliveryTimes
+  readonly times: WriteTimes
   /** Gathering limits by target. Other targets are written at once. */
   readonly gather?: Readonly<Record<string, BatchLimits>> | undefined
 }

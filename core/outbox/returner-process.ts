@@ -10,11 +10,11 @@ import { openLoader } from '../loader/index.ts'
 import { createRelayLog } from '../log/relay.ts'
 import { connectParent, ignoreSignals } from '../process/parent.ts'
 import { isTraced, jobTracer } from '../tracing/index.ts'
-import { Deliveries } from './deliveries.ts'
 import type { FromReturnerProcess, ToReturnerProcess } from './messages.ts'
 import { checkReturner, type ReturnerHost } from './open-returner.ts'
 import { Outbox, type QueueEntry } from './outbox.ts'
 import { targetFrom } from './outbox-target.ts'
+import { ReturnerWriter } from './returner-writer.ts'
 
 /** Time for the current write after the parent has ended. */
 const LAST_MS = 2_000
@@ -34,7 +34,7 @@ const log = createRelayLog((line) => send({ type: 'log', line }), 'ReturnerProce
 
 const disposer = new Disposer()
 let host: ReturnerHost | undefined
-let deliveries: Deliveries | undefined
+let writer: ReturnerWriter | undefined
 let isOfMinion = false
 
 function start(given: Extract<ToReturnerProcess, { type: 'start' }>): void {
@@ -45,7 +45,7 @@ function start(given: Extract<ToReturnerProcess, { type: 'start' }>): void {
     (bytes ? decode(bytes) : {}) as Readonly<Record<string, unknown>>
   const [grains, pillar] = [facts(given.grains), facts(given.pillar)]
   host = { loader: openLoader('returners', { config, grains, log }), config, places: [grains, pillar], log }
-  deliveries = new Deliveries({
+  writer = new ReturnerWriter({
     name,
     outboxes: given.outboxes.map((file) =>
       disposer.own(Outbox.at(file, { onDamage: (error) => log.error(error.message) })),
@@ -61,7 +61,7 @@ function start(given: Extract<ToReturnerProcess, { type: 'start' }>): void {
       if (jids.length > 0) send({ type: 'tried', jids, ...(error !== undefined && { error }) })
     },
   })
-  disposer.own(deliveries)
+  disposer.own(writer)
   send({ type: 'ready' })
 }
 
@@ -96,7 +96,7 @@ async function stop(): Promise<void> {
 function onMessage(message: ToReturnerProcess): void {
   idle.refresh()
   if (message.type === 'start') start(message)
-  else if (message.type === 'wake') deliveries?.look()
+  else if (message.type === 'wake') writer?.wake()
   else if (message.type === 'stop') void stop()
   else
     void refusalOf(message.target).then((refusal) =>

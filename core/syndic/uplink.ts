@@ -11,9 +11,9 @@ import { syndicSink } from '../jobs/open-job-cache.ts'
 import type { KnownMasterKey } from '../keys/minion-keys.ts'
 import type { MasterAddress } from '../minion/link/master-addresses.ts'
 import { MasterConnection } from '../minion/link/master-connection.ts'
-import { Delivery } from '../outbox/delivery.ts'
-import { deliveryTimes } from '../outbox/index.ts'
+import { writeTimes } from '../outbox/index.ts'
 import type { OutboxItem } from '../outbox/outbox.ts'
+import { TargetWriter } from '../outbox/target-writer.ts'
 import type { Transport } from '../transport/contract.ts'
 import { makeMinionEvent } from '../wire/minion-event.ts'
 import { makeSyndicReport } from '../wire/syndic.ts'
@@ -50,7 +50,7 @@ export class Uplink {
   readonly connection: MasterConnection
   readonly #settings: UplinkSettings
   /** Set once the master has said what it is: reports depend on it. */
-  #delivery: Delivery | undefined
+  #writer: TargetWriter | undefined
   readonly #running = new Set<Promise<void>>()
 
   constructor(settings: UplinkSettings) {
@@ -77,16 +77,16 @@ export class Uplink {
   }
 
   /** Begin to send what waits for the master. */
-  #openDelivery(): Delivery {
+  #openWriter(): TargetWriter {
     const { config, log, master, jobs, origins, takesOwnJobs } = this.#settings
     const upward = openUpward({
       ...{ id: config.upward.id, master, jobs, origins, log, takesOwnJobs },
       report: (jid) => this.#report(jid),
       request: (load) => this.connection.request(load),
     })
-    return new Delivery({
+    return new TargetWriter({
       ...{ target: syndicSink(master), name: `of the master ${master}`, outbox: jobs.outbox, log },
-      ...deliveryTimes(config.master),
+      ...writeTimes(config.master),
       retry: RETRY,
       open: async () => upward,
     })
@@ -103,7 +103,7 @@ export class Uplink {
 
   /** Look for jobs and returns that were stored. */
   wake(): void {
-    this.#delivery?.wake()
+    this.#writer?.wake()
   }
 
   /** Whether this master gets events about a job, or about none. */
@@ -122,7 +122,7 @@ export class Uplink {
   /** Stop. What the master above does not take in time stays in the outbox, for the next run. */
   async close(): Promise<void> {
     await this.connection.unsubscribe()
-    const finished = Promise.all([...this.#running, this.#delivery?.close()])
+    const finished = Promise.all([...this.#running, this.#writer?.close()])
     await endsWithin(finished, FINISH_MS)
     await this.connection.close() // rejects the requests that are left
     await finished
@@ -143,7 +143,7 @@ export class Uplink {
     const data = `Syndic ${id} started at ${strftime('%a %b %e %H:%M:%S %Y', new Date())}`
     for (const tag of [...(isLegacy ? [tags.syndicStartLegacy] : []), tags.syndicStart(id)])
       await this.connection.request(makeMinionEvent(id, { tag, data }))
-    this.#delivery ??= this.#openDelivery()
+    this.#writer ??= this.#openWriter()
     this.#settings.log.info(`Syndic ${id} is ready to receive jobs from ${this.connection.address}`)
   }
 

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { JobCache } from '../../core/jobs/job-cache.ts'
 import { openLoader } from '../../core/loader/index.ts'
-import { Deliveries } from '../../core/outbox/deliveries.ts'
+import { ReturnerWriter } from '../../core/outbox/returner-writer.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { quietLog } from '../harness/log.ts'
 import { mysqlDatabase } from '../harness/mysql-database.ts'
@@ -104,9 +104,9 @@ for (const [what, need, open] of STORES)
       await direct.migrate?.()
       await direct.close?.()
 
-      const jobs = JobCache.open(folder, { sinks: [store.name], onQueued: () => deliveries.look() })
+      const jobs = JobCache.open(folder, { sinks: [store.name], onQueued: () => writer.wake() })
       const states: string[] = []
-      const deliveries: Deliveries = new Deliveries({
+      const writer: ReturnerWriter = new ReturnerWriter({
         name: store.name,
         outboxes: [jobs.outbox],
         host: { loader: openLoader('returners', { config, log: quietLog }), config, log: quietLog },
@@ -131,7 +131,7 @@ for (const [what, need, open] of STORES)
         expect(jobs.outbox.counts(store.name)).toEqual({ queued: 0, dead: 0 })
         expect(states.filter((state) => state === 'down').length).toBeGreaterThan(0)
       } finally {
-        await deliveries.close()
+        await writer.close()
         await jobs.close()
         await proxy.close()
         await store.drop()

@@ -12,7 +12,7 @@ export interface LocalFile {
   readonly mode: number
 }
 
-export interface LocalFiles {
+export interface FilesToSend {
   readonly files: readonly LocalFile[]
   /** Paths that empty folders get on the minions. */
   readonly emptyFolders: readonly string[]
@@ -22,7 +22,7 @@ export interface LocalFiles {
  * List the files below these paths. With several files, an empty folder, or a slash at its end, `dest` is a folder: each source gets its
  * own name there. Links are followed. Throws SaltError INVOCATION for what is missing, or neither a file nor a folder.
  */
-export function filesToSend(sources: readonly string[], dest: string): LocalFiles {
+export function filesToSend(sources: readonly string[], dest: string): FilesToSend {
   const found = sources.map((source) => ({ source: resolve(source), ...below(resolve(source), []) }))
   const count = found.reduce((sum, { files }) => sum + files.length, 0)
   const hasEmptyFolders = found.some(({ emptyFolders }) => emptyFolders.length > 0)

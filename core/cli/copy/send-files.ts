@@ -3,7 +3,7 @@ import { createReadStream, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { SaltError } from '../../base/errors.ts'
 import { hasReturned, type LocalClient, type MinionResult, type PublishRequest } from '../../client/index.ts'
-import type { LocalFile, LocalFiles } from './local-files.ts'
+import type { FilesToSend, LocalFile } from './local-files.ts'
 
 /** The minions to send to, and how long to wait for each job. */
 export type Recipients = Pick<
@@ -60,7 +60,7 @@ export interface ChunkSettings {
 export async function sendChunked(
   client: LocalClient,
   recipients: Recipients,
-  { files, emptyFolders }: LocalFiles,
+  { files, emptyFolders }: FilesToSend,
   { chunkBytes, compress: compressed }: ChunkSettings,
 ): Promise<Sent> {
   const outcomes = new Map<string, Record<string, unknown>>()

@@ -6,7 +6,7 @@ import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { jsonText } from '../../dialect/json.ts'
 import { isOwnTag, isReservedTag, MAX_TAG_LENGTH, tags } from '../../events/index.ts'
 import type { WorkerContext } from '../worker/context.ts'
-import { addMinionsBelow, isBelow } from '../worker/syndics.ts'
+import { addMinionsBelow, isMinionBelow } from '../worker/syndics.ts'
 
 /**
  * `_minion_event`: puts a minion's events on the master's bus (wire protocol §7.2, §12). Tags that only the master may
@@ -92,7 +92,7 @@ function fireOfSyndic(
   }
   const [, jid, , id] = OF_MINION.exec(tag) ?? []
   if (jid === undefined || id === undefined || context.syndics.below.syndicOf(id) !== syndic) return false
-  if (!isBelow(context, syndic, id) || !context.senders.admits(jid, id)) return false
+  if (!isMinionBelow(context, syndic, id) || !context.senders.admits(jid, id)) return false
   context.fire(tag, ownData(tag, id, { ...data }))
   return true
 }
@@ -104,7 +104,7 @@ async function expect(
   jid: string,
   ids: readonly unknown[],
 ): Promise<void> {
-  const minions = ids.filter(isMinionId).filter((id) => isBelow(context, syndic, id))
+  const minions = ids.filter(isMinionId).filter((id) => isMinionBelow(context, syndic, id))
   if (minions.length === 0 || !context.jobs.record(jid)) return
   await addMinionsBelow(context, syndic, { jid, minions })
 }

@@ -5,7 +5,7 @@ import type { EncryptedHandler } from '../../channel/request-server.ts'
 import { GENERATION_3 } from '../../wire/envelope.ts'
 import { readSyndicReport, readSyndicReturn, type SyndicReturn } from '../../wire/syndic.ts'
 import type { WorkerContext } from '../worker/context.ts'
-import { addMinionsBelow, isBelow } from '../worker/syndics.ts'
+import { addMinionsBelow, isMinionBelow } from '../worker/syndics.ts'
 import { takeReturn } from '../worker/take-return.ts'
 
 /** Log the same refusal at most this often. */
@@ -36,7 +36,7 @@ export function syndicReportHandler(context: WorkerContext): EncryptedHandler {
     if (!job) return { refused: 'This master does not have the job.' }
     const { jid, awaits } = report
     const [minions, unknown, waiting] = [report.minions, report.unknown, report.waiting].map((ids) =>
-      ids.filter((one) => isBelow(context, id, one)),
+      ids.filter((one) => isMinionBelow(context, id, one)),
     ) as [string[], string[], string[]]
     await addMinionsBelow(context, id, { jid, minions, unknown, waiting, awaits })
     return { taken: true }
@@ -100,7 +100,7 @@ async function admit(
   job: SyndicReturn,
 ): Promise<ReadonlySet<MinionId>> {
   const { jid, returns, load } = job
-  const ids = Array.from(returns.keys()).filter((one) => isBelow(context, syndic, one))
+  const ids = Array.from(returns.keys()).filter((one) => isMinionBelow(context, syndic, one))
   const known = context.jobs.record(jid)
   if (!known?.load && load) {
     const { owner: _owner, ...shown } = load

@@ -13,7 +13,7 @@ import { ExternalJobs } from '../../jobs/external-jobs.ts'
 import { JobCache } from '../../jobs/job-cache.ts'
 import { jobSinks, loadSinks, openJobCache, SYNDIC } from '../../jobs/open-job-cache.ts'
 import { openLoader } from '../../loader/index.ts'
-import { checkReturner, deliveryTimes, ReturnerProcesses, readOutboxes } from '../../outbox/index.ts'
+import { checkReturner, ReturnerProcesses, readOutboxes, writeTimes } from '../../outbox/index.ts'
 import { type BatchLimits, Outbox } from '../../outbox/outbox.ts'
 import { targetFrom } from '../../outbox/outbox-target.ts'
 import { type ChildPart, type ChildStart, runChild } from '../supervision/child.ts'
@@ -40,7 +40,7 @@ async function open({ config, log, meter }: ChildStart): Promise<ChildPart> {
         type: 'start',
         config: { ...config },
         outboxes: [JobCache.path(jobCacheDirectory(config)), Outbox.path(eventOutboxDirectory(config))],
-        times: deliveryTimes(config),
+        times: writeTimes(config),
         gather: Object.fromEntries(events.flatMap((target) => gathering(target, config))),
       }),
       log,

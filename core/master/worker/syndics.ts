@@ -95,7 +95,7 @@ export class Syndics {
 }
 
 /** Whether a syndic may speak for a minion: one without a key on this master, which returns itself, or one with the syndic's own id. */
-export const isBelow = ({ keys }: Pick<WorkerContext, 'keys'>, syndic: string, id: string): boolean =>
+export const isMinionBelow = ({ keys }: Pick<WorkerContext, 'keys'>, syndic: string, id: string): boolean =>
   id === syndic || keys.accepted(id) === undefined
 
 /** Store and announce for which minions a syndic speaks in a job. */

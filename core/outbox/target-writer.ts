@@ -18,7 +18,7 @@ import { Suspects } from './suspects.ts'
 import { failedState, freshState, writtenState } from './target-state.ts'
 import { withDeadline, writeItems } from './write.ts'
 
-export interface DeliverySettings {
+export interface TargetWriterSettings {
   readonly target: string
   /** Name of the returner, for messages. */
   readonly name: string
@@ -54,8 +54,8 @@ const STATE_INTERVAL_MS = 1000
  * Writes the items in the outbox for one target to its store, oldest first, and repeats each until the store has accepted it.
  * Items are put aside only if they themselves are the cause of the failure, or have waited longer than `keepMs`.
  */
-export class Delivery {
-  readonly #settings: DeliverySettings
+export class TargetWriter {
+  readonly #settings: TargetWriterSettings
   readonly #closing = new AbortController()
   readonly #ended: Promise<void>
   #returner: Returner | undefined
@@ -72,7 +72,7 @@ export class Delivery {
   #lastAccepted: QueueEntry | undefined
   readonly #suspects = new Suspects()
 
-  constructor(settings: DeliverySettings) {
+  constructor(settings: TargetWriterSettings) {
     this.#settings = settings
     const { outbox, target } = settings
     this.#state = outbox.state(target) ?? freshState(this.#now())

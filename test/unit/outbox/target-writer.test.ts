@@ -5,21 +5,21 @@ import {
   type ReturnRecord,
   UnsavableError,
 } from '../../../core/author/returner.ts'
-import { Delivery, type DeliverySettings } from '../../../core/outbox/delivery.ts'
 import { Outbox, type OutboxItem, type TargetState } from '../../../core/outbox/outbox.ts'
+import { TargetWriter, type TargetWriterSettings } from '../../../core/outbox/target-writer.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { quietLog } from '../../harness/log.ts'
 import { until } from '../../harness/until.ts'
 
 let folder: string
 let outbox: Outbox
-const open: Delivery[] = []
+const open: TargetWriter[] = []
 beforeEach(async () => {
-  folder = await temporaryFolder('salt-ts-delivery-')
+  folder = await temporaryFolder('salt-ts-writer-')
   outbox = Outbox.open(folder)
 })
 afterEach(async () => {
-  for (const delivery of open.splice(0)) await delivery.close()
+  for (const writer of open.splice(0)) await writer.close()
   await outbox.close()
   await removeFolder(folder)
 })
@@ -64,8 +64,8 @@ const ret = (n: number): OutboxItem => ({
 })
 const rets = (count: number) => Array.from({ length: count }, (_, n) => ret(n))
 
-function deliver(store: FakeStore, changes: Partial<DeliverySettings> = {}): Delivery {
-  const delivery = new Delivery({
+function deliver(store: FakeStore, changes: Partial<TargetWriterSettings> = {}): TargetWriter {
+  const writer = new TargetWriter({
     target: 'fake',
     name: 'fake',
     outbox,
@@ -76,21 +76,21 @@ function deliver(store: FakeStore, changes: Partial<DeliverySettings> = {}): Del
     timeoutMs: 60_000,
     ...changes,
   })
-  open.push(delivery)
-  return delivery
+  open.push(writer)
+  return writer
 }
 const isEmpty = () => outbox.counts('fake').queued === 0
 
 test('writes what is in the outbox, in batches that get larger, and what is added later', async () => {
   await outbox.add(['fake'], rets(3000))
   const store = new FakeStore()
-  const delivery = deliver(store)
+  const writer = deliver(store)
   await until('the outbox is empty', isEmpty)
   expect(store.rets.size).toBe(3000)
   expect(store.writes).toBeGreaterThan(1)
   expect(store.writes).toBeLessThan(6)
   await outbox.add(['fake'], [ret(5000)])
-  delivery.wake()
+  writer.wake()
   await until('the new one is written', () => store.rets.size === 3001)
 })
 
@@ -252,11 +252,11 @@ test('a store that would have it twice is not given again what it took, when som
 test('nor to find out which one it does not take: others show that, also those that come later', async () => {
   await outbox.add(['fake'], [ret(0)])
   const { log, returner } = appending((id) => id === 'm0')
-  const delivery = deliver(new FakeStore(), { open: async () => returner })
+  const writer = deliver(new FakeStore(), { open: async () => returner })
   await until('it was tried alone', () => (outbox.state('fake')?.failures ?? 0) > 9)
   expect(outbox.counts('fake')).toMatchObject({ queued: 1, dead: 0 })
   await outbox.add(['fake'], rets(20).slice(1))
-  delivery.wake()
+  writer.wake()
   await until('the outbox is empty', isEmpty)
   expect([...outbox.dead('fake')]).toMatchObject([{ item: { ret: { id: 'm0' } }, reason: 'it is not taken' }])
   expect(log.toSorted()).toEqual(
@@ -273,9 +273,9 @@ test('leaves what it could not write in the outbox when it is closed', async () 
   store.gate = () => {
     throw new Error('the store is away')
   }
-  const delivery = deliver(store)
+  const writer = deliver(store)
   await until('it was tried twice', () => store.writes > 2)
-  await delivery.close()
+  await writer.close()
   expect(outbox.counts('fake')).toMatchObject({ queued: 3, dead: 0 })
   expect(outbox.state('fake')).toMatchObject({ state: 'down', error: 'the store is away' })
 })
