@@ -99,7 +99,7 @@ describe('two masters over ZeroMQ that share Redis', needs(program('redis-server
     const { jid } = await client.runJob({ tgt: '*', fun: 'test.ping' })
     await client.close()
     await returned(one, jid, ['web1'])
-    await two.command('salt-key', '-d', 'web1', '-y')
+    expect(await two.command('salt-key', '-d', 'web1', '-y')).toMatchObject({ code: 0 })
     await until('no key on the first', async () => (await accepted(one)).length === 0)
   })
 

@@ -18,10 +18,12 @@ const programs = [
   'salt',
   'salt-api',
   'salt-call',
+  'salt-cp',
   'salt-key',
   'salt-master',
   'salt-minion',
   'salt-run',
+  'salt-syndic',
   'salt-ts',
 ]
 const MEGABYTE = 1024 * 1024
@@ -116,7 +118,7 @@ test('the package holds what runs, and nothing else', () => {
   const sources = compiled.map((path) => path.replace(/^dist\/(.*)js$/, '$1ts'))
   expect(sources.filter((path) => !existsSync(join(project, path)))).toEqual([])
   expect(packed.size).toBeLessThan(8 * MEGABYTE)
-  expect(packed.unpackedSize).toBeLessThan(25 * MEGABYTE)
+  expect(packed.unpackedSize).toBeLessThan(26 * MEGABYTE)
 })
 
 test('what was compiled ahead is for one version of Node only', () => {
