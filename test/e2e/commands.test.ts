@@ -185,7 +185,7 @@ describe('salt', () => {
     const go = join(cluster.root, 'go')
     const loop = `until [ -e ${go} ]; do sleep 0.1; done; echo done`
     const waiting = typed('salt', '-v', 'web1', 'cmd.run', loop)
-    const jid = await until('the job id', () => /with jid (\d{20})/.exec(waiting.texts.stderr)?.[1])
+    const jid = await until('the job id', () => /with jid (\d{20})/.exec(waiting.texts.stdout)?.[1])
     waiting.child.kill('SIGINT')
     const { stderr, code } = await waiting.ended
     expect(code).toBe(130)
