@@ -12,7 +12,7 @@ import { quietLog } from '../harness/log.ts'
 import { returnsOf } from '../harness/returns-of.ts'
 import { runHere } from '../harness/run-here.ts'
 import { readJobCache } from '../harness/stored-returns.ts'
-import { until } from '../harness/until.ts'
+import { eventually, until } from '../harness/until.ts'
 
 let cluster: Cluster
 beforeAll(async () => {
@@ -204,7 +204,8 @@ describe('salt-run', () => {
   test('manage tells who is up, and what they run', async () => {
     expect(JSON.parse((await runner('manage.up', '--out', 'json')).stdout)).toEqual(['db1', 'web1'])
     expect(await ask('manage.status')).toEqual({ down: [], up: ['db1', 'web1'] })
-    expect(await ask('manage.present')).toEqual(['db1', 'web1'])
+    // The master writes the list of connected minions from time to time.
+    await eventually(async () => expect(await ask('manage.present')).toEqual(['db1', 'web1']))
     const versions = (await ask('manage.versions')) as { 'Up to date': object }
     expect(Object.keys(versions['Up to date'])).toHaveLength(2)
   })
