@@ -132,6 +132,7 @@ async function serve(
   stopping: AbortSignal,
 ): Promise<ApiServer | undefined> {
   const disposer = new Disposer()
+  if (certificate) disposer.own(certificate)
   try {
     const master = await openLink(config, settings, log, stopping)
     if (!master) return undefined

@@ -1,12 +1,18 @@
+/** Work that is done at an interval. */
+export interface Repetition {
+  /** Do it no more. Resolves when the work under way has ended. */
+  close(): Promise<void>
+}
+
 /**
- * Do work at an interval, never twice at once. `onError` is called with what it rejects with, and it goes on. Resolves on `close`
- * when the work under way has ended. The timer keeps no process running.
+ * Do work at an interval, never twice at once. `onError` is called with what it rejects with, and it goes on. The timer keeps no process
+ * running.
  */
 export function repeat(
   work: () => Promise<void>,
   everyMs: number,
   onError: (error: unknown) => void,
-): { close(): Promise<void> } {
+): Repetition {
   let underWay: Promise<void> | undefined
   const timer = setInterval(() => {
     underWay ??= work()

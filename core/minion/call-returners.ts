@@ -1,5 +1,5 @@
 import type { Log } from '../author/context.ts'
-import type { ReturnRecord } from '../author/returner.ts'
+import type { Returner, ReturnRecord } from '../author/returner.ts'
 import { messageOf } from '../base/errors.ts'
 import { sentence } from '../base/sentence.ts'
 import type { MinionConfig } from '../config/index.ts'
@@ -34,10 +34,16 @@ export async function returnersOfCall(
     try {
       await returner.save(ret)
     } finally {
-      // What was saved is saved, whether or not the connection can be closed.
-      await Promise.resolve(returner.close?.()).catch((error: unknown) =>
-        log.debug(`The returner ${name} could not be closed: ${messageOf(error)}`),
-      )
+      await close(name, returner)
+    }
+  }
+
+  /** Close a returner. Never rejects: a return that was saved stays saved. */
+  async function close(name: string, returner: Returner): Promise<void> {
+    try {
+      await returner.close?.()
+    } catch (error) {
+      log.debug(`The returner ${name} could not be closed: ${messageOf(error)}`)
     }
   }
 

@@ -6,7 +6,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import type { Log } from '../../author/context.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { writeFileAtomic } from '../../base/files/atomic-file.ts'
-import { repeat } from '../../base/repeat.ts'
+import { type Repetition, repeat } from '../../base/repeat.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { makeSelfSignedCertificate } from '../../crypto/index.ts'
 import type { ApiSettings } from '../settings.ts'
@@ -38,7 +38,7 @@ export class ServerCertificate {
   #loaded: string
   #changed = ''
   #warnedOn = ''
-  #checks: ReturnType<typeof repeat> | undefined
+  #checks: Repetition | undefined
   #onChange: (pem: Pem) => void = () => {}
 
   private constructor(files: Files, log: Log, pem: Pem, seen: string) {

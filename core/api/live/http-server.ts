@@ -39,6 +39,5 @@ export function httpServer({ settings, certificate, log }: ApiContext, handler: 
         code,
       )
   })
-  server.once('close', () => certificate?.close())
   return server
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ownerOf } from '../../auth/index.ts'
 import { isRecord } from '../../base/record.ts'
-import { repeat } from '../../base/repeat.ts'
+import { type Repetition, repeat } from '../../base/repeat.ts'
 import { MAX_TIMER_MS } from '../../base/with-timeout.ts'
 import type { MasterLink } from '../../client/local/master-link.ts'
 import type { ApiContext } from '../context.ts'
@@ -30,7 +30,7 @@ const RECHECK_INTERVAL_MS = 15_000
 export class TokenWatch {
   readonly #link: MasterLink
   readonly #watched = new Map<string, Watched>()
-  readonly #checks: ReturnType<typeof repeat>
+  readonly #checks: Repetition
 
   constructor(link: MasterLink, checkMs: number = RECHECK_INTERVAL_MS) {
     this.#link = link

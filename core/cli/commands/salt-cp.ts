@@ -47,15 +47,12 @@ export default class SaltCp extends BaseProgram {
     if (target === undefined || dest === undefined || paths.length === 0)
       throw new UsageError('Name a target, the files to copy, and where they go.', { incomplete: true })
     const { config, log, printer } = await openMasterTools('salt-cp', flags)
-    const { chunked } = flags
-    const folder = paths.find((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory())
-    if (!chunked && folder !== undefined)
-      throw new UsageError(`${folder} is a folder, and only files can be copied without --chunked (-C).`)
+    if (!flags.chunked) refuseFolders(paths)
     const found = filesToSend(paths, dest)
     const recipients = { ...targetOf(target, flags), ...(flags.timeout && { timeout: flags.timeout }) }
     const client = await LocalClient.connect(config, undefined, log)
     try {
-      const sent = chunked
+      const sent = flags.chunked
         ? await sendChunked(client, recipients, found, {
             chunkBytes: config.salt_cp_chunk_size,
             compress: !flags['no-compression'],
@@ -68,4 +65,10 @@ export default class SaltCp extends BaseProgram {
       await client.close()
     }
   }
+}
+
+function refuseFolders(paths: readonly string[]): void {
+  const folder = paths.find((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory())
+  if (folder !== undefined)
+    throw new UsageError(`${folder} is a folder, and only files can be copied without --chunked (-C).`)
 }

@@ -2,14 +2,11 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { SaltError } from '../../base/errors.ts'
-import { hasReturned, type LocalClient, type MinionResult, type PublishRequest } from '../../client/index.ts'
+import { hasReturned, type LocalClient, type PublishRequest } from '../../client/index.ts'
 import type { FilesToSend, LocalFile } from './local-files.ts'
 
 /** The minions to send to, and how long to wait for each job. */
-export type Recipients = Pick<
-  PublishRequest,
-  'tgt' | 'tgtType' | 'delimiter' | 'timeout' | 'gatherJobTimeout'
->
+export type Recipients = Pick<PublishRequest, 'tgt' | 'tgtType' | 'delimiter' | 'timeout'>
 
 /** What became of the files, by minion. */
 export interface Sent {
@@ -27,14 +24,17 @@ export async function sendTexts(
   dest: string,
 ): Promise<Sent> {
   const texts = Object.fromEntries(files.map(({ path }) => [path, textOf(path)]))
-  const results = await client.cmd({ ...recipients, fun: 'cp.recv', kwarg: { files: texts, dest } })
-  const minions = Object.entries(results).map(([id, result]) => [id, shownResult(result)] as const)
+  const results = Object.values(
+    await client.cmd({ ...recipients, fun: 'cp.recv', kwarg: { files: texts, dest } }),
+  )
   const isRight = (value: unknown) =>
     typeof value === 'object' && value !== null && Object.values(value).every((one) => one === true)
   return {
-    minions: Object.fromEntries(minions),
-    hasFailures: Object.values(results).some((result) => hasReturned(result) && !isRight(result.return)),
-    missing: Object.values(results).flatMap((result) => (hasReturned(result) ? [] : result.id)),
+    minions: Object.fromEntries(
+      results.map((result) => [result.id, hasReturned(result) ? result.return : result.reason]),
+    ),
+    hasFailures: results.some((result) => hasReturned(result) && !isRight(result.return)),
+    missing: results.flatMap((result) => (hasReturned(result) ? [] : result.id)),
   }
 }
 
@@ -101,8 +101,6 @@ export async function sendChunked(
     missing: [...missing.keys()],
   }
 }
-
-const shownResult = (result: MinionResult): unknown => (hasReturned(result) ? result.return : result.reason)
 
 /** Yield the content of a file in pieces; one that is empty, for an empty file. */
 async function* piecesOf(path: string, bytes: number): AsyncGenerator<Buffer> {

@@ -22,7 +22,9 @@ async function run(given: FunctionRun): Promise<void> {
       ...{ jid, words, signal, store: true, ownProcess: 'background' },
       onStarted: () => parent.send({ type: 'started' }),
     })
-    await client.close()
+    await client
+      .close()
+      .catch((error: unknown) => log.debug(`The client of a run could not be closed: ${messageOf(error)}`))
     await parent.send({ type: 'ended', return: result.return, success: result.success })
     process.exit(0)
   } catch (error) {

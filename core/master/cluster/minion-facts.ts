@@ -35,17 +35,17 @@ const factsIn = ({ grains, pillar }: Fields): MinionFacts => ({
 })
 
 /** How often the starts of all minions are compared with those known. */
-const LOOK_MS = 5_000
+const CHECK_INTERVAL_MS = 5_000
 
 /** The latest starts of minions, by id: with them each master knows to whom a connection belongs. */
 export function replicatedStarts(starts: MinionStarts): Replicated {
   let known: ReadonlyMap<string, string> = new Map()
-  let lookAt = 0
+  let nextCheckAt = 0
   return {
     name: 'starts',
     async changed(all) {
-      if (performance.now() < lookAt && !all) return []
-      lookAt = performance.now() + LOOK_MS
+      if (performance.now() < nextCheckAt && !all) return []
+      nextCheckAt = performance.now() + CHECK_INTERVAL_MS
       const now = new Map(starts.ids().map((id) => [id, tokensOf(starts.of(id))]))
       const ids = [...now].filter(([id, tokens]) => all || known.get(id) !== tokens).map(([id]) => id)
       known = now

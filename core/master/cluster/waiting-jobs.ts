@@ -30,7 +30,7 @@ export function replicatedWaitingJobs(settings: WaitingJobsSettings): Replicated
   const { deliveries } = jobs
   const { elsewhere } = publications
   let known: ReadonlyMap<string, string> = new Map()
-  let lookAt = 0
+  let nextCheckAt = 0
   /** Jobs of this master that others gave to minions, or that they do not know to be over. */
   const again = new Set<string>()
 
@@ -58,8 +58,8 @@ export function replicatedWaitingJobs(settings: WaitingJobsSettings): Replicated
   return {
     name: 'waiting',
     async changed(all) {
-      if (performance.now() < lookAt && !all && again.size === 0) return []
-      lookAt = performance.now() + checkMs
+      if (performance.now() < nextCheckAt && !all && again.size === 0) return []
+      nextCheckAt = performance.now() + checkMs
       await expire()
       const before = known
       known = marks()

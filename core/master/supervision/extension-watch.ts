@@ -1,4 +1,4 @@
-import { repeat } from '../../base/repeat.ts'
+import { type Repetition, repeat } from '../../base/repeat.ts'
 import { type KindName, usersStamp } from '../../loader/index.ts'
 
 export interface ExtensionWatchSettings {
@@ -32,7 +32,7 @@ export class ExtensionWatch {
   /** Stamp of the loaded files. */
   #loaded: string
   #seen: string | undefined
-  readonly #checks: ReturnType<typeof repeat>
+  readonly #checks: Repetition
 
   /** Watch for changes from now on. */
   static async open(settings: ExtensionWatchSettings): Promise<ExtensionWatch> {

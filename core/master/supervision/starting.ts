@@ -4,7 +4,7 @@ import { workOf } from '../../process/silence.ts'
 /** How often to log that a child is not ready yet. */
 const CHECK_INTERVAL_MS = 10_000
 /** A child that was idle at this many checks in a row hangs. */
-const MAX_IDLE_LOOKS = 6
+const MAX_IDLE_CHECKS = 6
 
 /**
  * Watch a starting child while the returned timer runs: log that it is not ready, and kill it if it hangs. It cannot
@@ -22,7 +22,7 @@ export function watchStart(
     const seconds = Math.round((performance.now() - started) / 1000)
     const { isWorking } = workOf(child.pid)
     idle = isWorking ? 0 : idle + 1
-    if (idle < MAX_IDLE_LOOKS)
+    if (idle < MAX_IDLE_CHECKS)
       return log.warn(
         `${name} is not ready ${seconds} seconds after its start: it is ${isWorking ? 'working' : 'waiting'}.`,
       )

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { messageOf } from '../../base/errors.ts'
-import { repeat } from '../../base/repeat.ts'
+import { type Repetition, repeat } from '../../base/repeat.ts'
 import { tags } from '../../events/index.ts'
 import type { WorkerContext } from './context.ts'
 
@@ -29,7 +29,7 @@ export async function fireReturn(
 }
 
 /** Fire from time to time the events of returns that a worker stored but did not announce. */
-export function announceUnannounced(context: AnnounceContext, clock: Clock): { close(): Promise<void> } {
+export function announceUnannounced(context: AnnounceContext, clock: Clock): Repetition {
   const announce = async (): Promise<void> => {
     for (;;) {
       const found = await context.jobs.unannounced.take(clock.now() - OVERDUE_MS)

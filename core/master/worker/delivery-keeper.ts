@@ -1,5 +1,5 @@
 import { messageOf } from '../../base/errors.ts'
-import { repeat } from '../../base/repeat.ts'
+import { type Repetition, repeat } from '../../base/repeat.ts'
 import { tags } from '../../events/index.ts'
 import type { Decision } from '../../jobs/deliveries.ts'
 import type { WorkerContext } from './context.ts'
@@ -30,7 +30,7 @@ export class DeliveryKeeper {
   /** Jobs of which the two stores disagreed at the last comparison: one may have been written and the other not yet. */
   #suspects: ReadonlySet<string> = new Set()
   #compareAt = 0
-  #rounds: ReturnType<typeof repeat> | undefined
+  #rounds: Repetition | undefined
 
   constructor(context: KeeperContext) {
     this.#context = context

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import { messageOf } from '../../base/errors.ts'
-import { repeat } from '../../base/repeat.ts'
+import { type Repetition, repeat } from '../../base/repeat.ts'
 import {
   type CatalogueReport,
   catalogueHash,
@@ -52,6 +52,7 @@ type Found =
   | { readonly text: string; readonly failure?: undefined }
   | { readonly text?: undefined; readonly failure: string }
 
+/** How often changed files are looked for, and failed reports are repeated. */
 const CHECK_INTERVAL_MS = 5_000
 /** Time that a refresh of modules waits for the masters to have the report. */
 const REFRESH_WAIT_MS = 5_000
@@ -66,7 +67,7 @@ export class CatalogueReporter {
   /** The last report to each connected master; 'unsupported' if it does not accept reports. */
   readonly #sent = new Map<Connection, SentReport | 'unsupported' | undefined>()
   readonly #closing = new AbortController()
-  readonly #checks: ReturnType<typeof repeat>
+  readonly #checks: Repetition
   #report: CatalogueReport | undefined
   #stamp: string | undefined
   /** Stamp of the files at the last description that imported them. */

@@ -19,6 +19,7 @@ let folder: string
 let first: Certificate
 let second: Certificate
 let server: Server | undefined
+let opened: ServerCertificate | undefined
 let log: ReturnType<typeof fakeLog>
 
 beforeEach(async () => {
@@ -32,6 +33,8 @@ afterEach(async () => {
   server?.closeAllConnections()
   if (server) await new Promise((done) => server?.close(done))
   server = undefined
+  opened?.close()
+  opened = undefined
   await removeFolder(folder)
 })
 
@@ -43,6 +46,7 @@ async function open(api: Record<string, unknown>): Promise<ServerCertificate> {
   const { settings } = readSettings(config)
   const certificate = await ServerCertificate.open(settings, config, log.log)
   if (!certificate) throw new Error('no certificate')
+  opened = certificate
   server = httpServer({ settings, certificate, log: log.log } as ApiContext, (_request, response) =>
     response.end(),
   )
