@@ -87,7 +87,13 @@ export const atc = fn({ jobid: p.string() }, async ({ jobid }, context) => {
  */
 export const jobcheck = fn(
   {
-    ...{ runas: text, tag: text, hour: text, minute: text, day: text, month: text, year: text },
+    runas: text,
+    tag: text,
+    hour: text,
+    minute: text,
+    day: text,
+    month: text,
+    year: text,
     kwargs: p.keywords(p.any({ description: 'Others have no effect.' })),
   },
   async ({ kwargs: _, ...wanted }, context) => {

@@ -202,7 +202,11 @@ export const history = fn({ name, quiet: flag(false) }, async ({ name, quiet }, 
  */
 export const logs = fn(
   {
-    ...{ name, stdout: flag(true), stderr: flag(true), timestamps: flag(false), follow: flag(false) },
+    name,
+    stdout: flag(true),
+    stderr: flag(true),
+    timestamps: flag(false),
+    follow: flag(false),
     tail: p.default(p.union(p.integer({ minimum: 0 }), p.enum('all')), 'all'),
     since: p.optional(p.integer()),
     until: p.optional(p.integer()),
@@ -431,9 +435,12 @@ export const create = fn(
  */
 export const run_container = fn(
   {
-    ...{ image: p.string(), name: p.optional(p.string()) },
+    image: p.string(),
+    name: p.optional(p.string()),
     ...ignored,
-    ...{ bg: flag(false), replace: flag(false), force: flag(false) },
+    bg: flag(false),
+    replace: flag(false),
+    force: flag(false),
     networks: p.optional(p.union(p.string(), p.record(p.record(p.any())))),
     kwargs: p.keywords(p.any()),
   },
@@ -564,8 +571,11 @@ export const tag = fn(
  */
 export const commit = fn(
   {
-    ...{ name, repository: p.string(), tag: p.default(p.string(), 'latest') },
-    ...{ message: p.optional(p.string()), author: p.optional(p.string()) },
+    name,
+    repository: p.string(),
+    tag: p.default(p.string(), 'latest'),
+    message: p.optional(p.string()),
+    author: p.optional(p.string()),
   },
   async ({ name, repository, tag, message, author }, context) => {
     const since = Date.now()
@@ -611,15 +621,18 @@ export const inspect_network = fn({ network_id: name }, ({ network_id }, context
  */
 export const create_network = fn(
   {
-    ...{
-      name,
-      ...ignored,
-      driver: p.default(p.string(), 'bridge'),
-      driver_opts: p.optional(p.record(p.any())),
-    },
-    ...{ internal: flag(false), attachable: flag(false), enable_ipv6: flag(false) },
-    ...{ labels: p.optional(p.record(p.any())), ipam_driver: p.default(p.string(), 'default') },
-    ...{ subnet: p.optional(p.string()), gateway: p.optional(p.string()), ip_range: p.optional(p.string()) },
+    name,
+    ...ignored,
+    driver: p.default(p.string(), 'bridge'),
+    driver_opts: p.optional(p.record(p.any())),
+    internal: flag(false),
+    attachable: flag(false),
+    enable_ipv6: flag(false),
+    labels: p.optional(p.record(p.any())),
+    ipam_driver: p.default(p.string(), 'default'),
+    subnet: p.optional(p.string()),
+    gateway: p.optional(p.string()),
+    ip_range: p.optional(p.string()),
   },
   async (
     { name, driver, driver_opts, internal, attachable, enable_ipv6, labels, ipam_driver, ...pool },
@@ -628,8 +641,14 @@ export const create_network = fn(
     const { subnet: Subnet, gateway: Gateway, ip_range: IPRange } = pool
     const config = { ...(Subnet && { Subnet }), ...(Gateway && { Gateway }), ...(IPRange && { IPRange }) }
     return dockerJson<Json>('POST', '/networks/create', context, {
-      ...{ Name: name, Driver: driver, Internal: internal, Attachable: attachable, EnableIPv6: enable_ipv6 },
-      ...{ Options: driver_opts, Labels: labels, CheckDuplicate: true },
+      Name: name,
+      Driver: driver,
+      Internal: internal,
+      Attachable: attachable,
+      EnableIPv6: enable_ipv6,
+      Options: driver_opts,
+      Labels: labels,
+      CheckDuplicate: true,
       IPAM: { Driver: ipam_driver, ...(Object.keys(config).length > 0 && { Config: [config] }) },
     })
   },
@@ -694,7 +713,9 @@ export const create_volume = fn(
   { name, driver: p.optional(p.string()), driver_opts: p.optional(p.record(p.any())) },
   ({ name, driver, driver_opts }, context) =>
     dockerJson<Json>('POST', '/volumes/create', context, {
-      ...{ Name: name, Driver: driver, DriverOpts: driver_opts },
+      Name: name,
+      Driver: driver,
+      DriverOpts: driver_opts,
     }),
 )
 
@@ -861,7 +882,8 @@ async function connect(container: string, network: string, options: Json, contex
   await docker('POST', address(['networks', network, 'connect']), context, {
     Container: container,
     EndpointConfig: {
-      ...{ Aliases: aliases, Links: links },
+      Aliases: aliases,
+      Links: links,
       IPAMConfig: { IPv4Address: ipv4_address, IPv6Address: ipv6_address },
     },
   })

@@ -304,7 +304,14 @@ async function activeMountInfo(shown: ReadonlyMap<string, string>, { call }: Con
       return [
         path,
         {
-          ...{ mountid, parentid, major, minor, root, opts: opts.split(','), fstype, device },
+          mountid,
+          parentid,
+          major,
+          minor,
+          root,
+          opts: opts.split(','),
+          fstype,
+          device,
           alt_device: shown.get(path) ?? null,
           superopts: superopts.split(','),
           device_uuid: attributes[device]?.UUID?.toLowerCase() ?? null,

@@ -319,7 +319,10 @@ export const user_chpass = fn(
     context,
   ) => {
     const login: Login = {
-      ...{ password, password_hash, unix_socket, password_column },
+      password,
+      password_hash,
+      unix_socket,
+      password_column,
       passwordless: allow_passwordless,
     }
     return withUsers(place, password, context, async (session, server) => {

@@ -48,18 +48,52 @@ const { createdb, createroles, inherit, login, connlimit, encrypted, superuser, 
 const { rolepassword, valid_until, groups } = roleParams
 /** The parameters of roles, in the orders in which Salt's functions have them. */
 const userRole = {
-  ...{ createdb, createroles, inherit, login, connlimit, encrypted, superuser, replication },
-  ...{ rolepassword, valid_until, groups },
+  createdb,
+  createroles,
+  inherit,
+  login,
+  connlimit,
+  encrypted,
+  superuser,
+  replication,
+  rolepassword,
+  valid_until,
+  groups,
 }
 const updatedUserRole = {
-  ...{ createdb, createroles, encrypted, superuser, inherit, login, connlimit, replication },
-  ...{ rolepassword, valid_until, groups },
+  createdb,
+  createroles,
+  encrypted,
+  superuser,
+  inherit,
+  login,
+  connlimit,
+  replication,
+  rolepassword,
+  valid_until,
+  groups,
 }
 const groupRole = {
-  ...{ createdb, createroles, encrypted, login, inherit, superuser, replication, rolepassword, groups },
+  createdb,
+  createroles,
+  encrypted,
+  login,
+  inherit,
+  superuser,
+  replication,
+  rolepassword,
+  groups,
 }
 const updatedGroupRole = {
-  ...{ createdb, createroles, encrypted, inherit, login, superuser, replication, rolepassword, groups },
+  createdb,
+  createroles,
+  encrypted,
+  inherit,
+  login,
+  superuser,
+  replication,
+  rolepassword,
+  groups,
 }
 /** Where a language is, whose database has to be named. */
 const database = { maintenance_db: p.string(), user: text, host: text, port: text, password: secret, runas }

@@ -403,9 +403,18 @@ async function factsOf(one: Process): Promise<Record<string, unknown>> {
   const [mem, total] = [await memoryInfo(one.pid), (await memory()).total]
   const ids = ([real, effective, saved]: readonly string[]) => [real, effective, saved].map(Number)
   return {
-    ...{ pid: one.pid, ppid: one.ppid, name: one.name, status: one.status, cmdline: one.cmdline },
-    ...{ exe: await linkOf(one.pid, 'exe'), cwd: await linkOf(one.pid, 'cwd'), username: one.username },
-    ...{ uids: ids(one.uids), gids: ids(one.gids), nice: one.nice, num_threads: one.threads },
+    pid: one.pid,
+    ppid: one.ppid,
+    name: one.name,
+    status: one.status,
+    cmdline: one.cmdline,
+    exe: await linkOf(one.pid, 'exe'),
+    cwd: await linkOf(one.pid, 'cwd'),
+    username: one.username,
+    uids: ids(one.uids),
+    gids: ids(one.gids),
+    nice: one.nice,
+    num_threads: one.threads,
     create_time: float(one.createTime),
     cpu_times: Object.values(cpuTimes(one)),
     memory_info: Object.values(mem),
@@ -443,15 +452,17 @@ async function memory() {
   const [total, free, available] = [bytes('MemTotal'), bytes('MemFree'), bytes('MemAvailable')]
   const [buffers, cached] = [bytes('Buffers'), bytes('Cached') + bytes('SReclaimable')]
   return {
-    ...{
-      total,
-      available,
-      percent: share(total - available, total),
-      used: total - free - cached - buffers,
-      free,
-    },
-    ...{ active: bytes('Active'), inactive: bytes('Inactive'), buffers, cached },
-    ...{ shared: bytes('Shmem'), slab: bytes('Slab') },
+    total,
+    available,
+    percent: share(total - available, total),
+    used: total - free - cached - buffers,
+    free,
+    active: bytes('Active'),
+    inactive: bytes('Inactive'),
+    buffers,
+    cached,
+    shared: bytes('Shmem'),
+    slab: bytes('Slab'),
   }
 }
 
@@ -465,7 +476,10 @@ async function partitions(all: boolean) {
     ({ device, type }) => all || (device !== 'none' && types.includes(type)),
   )
   return found.map(({ device, path, type, options }) => ({
-    ...{ device, mountpoint: path, fstype: type, opts: options.join(',') },
+    device,
+    mountpoint: path,
+    fstype: type,
+    opts: options.join(','),
     ...LONGEST_NAMES,
   }))
 }

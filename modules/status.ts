@@ -207,7 +207,16 @@ export const w = fn(async (_, context) => {
  */
 export const all_status = fn(async (_, context) => {
   const parts = {
-    ...{ cpuinfo, cpustats, diskstats, loadavg, meminfo, netdev, netstats, uptime, vmstats, w },
+    cpuinfo,
+    cpustats,
+    diskstats,
+    loadavg,
+    meminfo,
+    netdev,
+    netstats,
+    uptime,
+    vmstats,
+    w,
   }
   const read = Object.entries(parts).map(async ([name, part]) => [name, await part.run({}, context)] as const)
   const found: Record<string, unknown> = Object.fromEntries(await Promise.all(read))

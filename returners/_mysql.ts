@@ -37,7 +37,11 @@ export async function mysqlDatabase(options: Options): Promise<SqlDatabase> {
   const where = `MySQL at ${isSet(unix_socket) ? unix_socket : `${host}:${port}`}`
   const ssl = await tls(options)
   const pool = createPool({
-    ...{ host, port, user, password: pass, database: db },
+    host,
+    port,
+    user,
+    password: pass,
+    database: db,
     ...(isSet(unix_socket) && { socketPath: unix_socket }),
     ...(ssl && { ssl }),
     connectTimeout: timeout * 1000,

@@ -43,7 +43,12 @@ export async function postgresDatabase(
   const { Pool } = await library(name, 'pg', () => import('pg'))
   const { host, port, user, db, timeout } = options
   const pool = new Pool({
-    ...{ host, port, user, password, database: db, ssl: await tls(options) },
+    host,
+    port,
+    user,
+    password,
+    database: db,
+    ssl: await tls(options),
     application_name: 'salt-ts',
     connectionTimeoutMillis: timeout * 1000,
     keepAlive: true,

@@ -42,10 +42,14 @@ export async function createToken(
 export function tokenReply(token: string, record: TokenRecord, perms: readonly unknown[]): Load {
   const { start, expire, name, eauth, groups, permissions } = record
   return {
-    ...{ start: new Float(start), expire: new Float(expire), name, eauth },
+    start: new Float(start),
+    expire: new Float(expire),
+    name,
+    eauth,
     ...(groups.length > 0 && { groups }),
     ...(permissions && { auth_list: permissions }),
-    ...{ token, perms },
+    token,
+    perms,
   }
 }
 

@@ -43,7 +43,10 @@ export function openAuth(settings: AuthSettings): Auth {
   const { config, clock, log, onDamage, logins = new LoginLimit(limitOf(config)) } = settings
   const access = new Access(config, settings)
   const ownerOf = ({ name, eauth, groups, permissions }: TokenRecord): Caller => ({
-    ...{ name, by: 'token', eauth, groups },
+    name,
+    by: 'token',
+    eauth,
+    groups,
     ...(permissions && { permissions }),
   })
   const tokens = new Tokens({
@@ -59,7 +62,13 @@ export function openAuth(settings: AuthSettings): Auth {
     access,
     tokens,
     identity: new Identity({
-      ...{ config, rootKeys, access, backends, tokens, log, logins },
+      config,
+      rootKeys,
+      access,
+      backends,
+      tokens,
+      log,
+      logins,
       delay: new EvenDelay(),
     }),
     mint: (caller, request) => createToken({ config, access, tokens }, caller, request),

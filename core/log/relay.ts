@@ -22,7 +22,9 @@ export function createRelayLog(send: (line: RelayedLine) => void, processName: s
       (level: RelayedLine['level']): Log['info'] =>
       (message, facts) =>
         send({
-          ...{ level, message, origin },
+          level,
+          message,
+          origin,
           ...(name !== undefined && { name }),
           ...(facts && { facts: sanitize(facts instanceof Error ? { error: facts } : facts) as object }),
         })

@@ -65,7 +65,9 @@ export class Facts {
   isTargetedBy({ tgt, tgt_type, delimiter }: JobLoad): boolean {
     const { config, datastore } = this.#settings
     const subject = {
-      ...{ id: config.id, grains: this.#grains, pillar: this.pillar },
+      id: config.id,
+      grains: this.#grains,
+      pillar: this.pillar,
       get data() {
         return datastore.read()
       },

@@ -38,7 +38,14 @@ async function callNamed(config: MinionConfig, { grains, log, signal }: Facts): 
     )
   }
   const base = {
-    ...{ opts: config, id, grains, pillar: {}, context: new Map(), log, signal, retcode: 0 },
+    opts: config,
+    id,
+    grains,
+    pillar: {},
+    context: new Map(),
+    log,
+    signal,
+    retcode: 0,
     match: await openMatch({ id, grains, config, log }),
     get minion(): MinionServices {
       throw new SaltError(

@@ -76,7 +76,9 @@ export class MineUpdates {
     if (!config.multiprocessing) return runHere(job, services)
     let ret: ReturnLoad | undefined
     await pool.run(job, {
-      ...{ services, master: address, left: new AbortController().signal },
+      services,
+      master: address,
+      left: new AbortController().signal,
       started: async () => {},
       shown: async () => {},
       leftBehind: () => undefined,

@@ -124,7 +124,10 @@ async function compose(
   const facing = await withChosenMasters(config, { grains: facts.grains, log, signal: closing.signal })
   const connections = disposer.own(
     new MasterConnections({
-      ...{ config: facing, keys, transports, log },
+      config: facing,
+      keys,
+      transports,
+      log,
       grains: () => facts.grains,
       closing: closing.signal,
       onJob: (received, connection) => background.add('A job', intake.onJob(received, connection)),
@@ -148,7 +151,11 @@ async function compose(
   )
   const sendToMasters = (load: Readonly<Record<string, unknown>>) => connections.request(load)
   const services: ConnectionServicesSettings = {
-    ...{ config, log, datastore, sendToMasters, ...stores },
+    config,
+    log,
+    datastore,
+    sendToMasters,
+    ...stores,
     grains: () => facts.grains,
     fire: async (tag, data) => bus.publish(tag, data),
     refreshModules: () => refresher.refreshModules().then(() => true),
@@ -161,7 +168,15 @@ async function compose(
       openReturnerService({ config, outbox: spool.outbox, facts: () => facts, sendToMasters, log }),
     )
   const refresher: Refresher = new Refresher({
-    ...{ config, log, facts, loader, control, pool, reporter, bus, connections: connections.all },
+    config,
+    log,
+    facts,
+    loader,
+    control,
+    pool,
+    reporter,
+    bus,
+    connections: connections.all,
     sync: (connection) => syncExtensionsOf(connection, services),
     onChange: () => returners?.refresh(),
   })
@@ -170,17 +185,36 @@ async function compose(
   const tracer = await jobTracer()
   const earlier = await findEarlierJobs(stores, config.cachedir)
   const returns = new ReturnDelivery({
-    ...{ config, log, key: keys.key, connections: connections.all, ...stores, returners },
+    config,
+    log,
+    key: keys.key,
+    connections: connections.all,
+    ...stores,
+    returners,
     closing: closing.signal,
   })
   const intake = new JobIntake({
-    ...{ config, log, facts, loader, control, pool, ...stores, returns, returners, meter, tracer },
+    config,
+    log,
+    facts,
+    loader,
+    control,
+    pool,
+    ...stores,
+    returns,
+    returners,
+    meter,
+    tracer,
     waiting: earlier.waiting,
     servicesFor: (connection, job) => createConnectionServices(connection, services, job.master_id),
     closing: closing.signal,
   })
   const mine = new MineUpdates({
-    ...{ config, log, facts, pool, connections: connections.all },
+    config,
+    log,
+    facts,
+    pool,
+    connections: connections.all,
     servicesFor: (connection) => createConnectionServices(connection, services),
     runHere: (job, own) => intake.runHere(job, own),
   })
@@ -189,7 +223,13 @@ async function compose(
   const metrics =
     meter &&
     (await import('./metrics.ts')).openMinionMetrics(meter, {
-      ...{ config, log, bus, connections: connections.all, pool, procs, spool },
+      config,
+      log,
+      bus,
+      connections: connections.all,
+      pool,
+      procs,
+      spool,
     })
   onEvent = ({ tag, data }) => {
     const work = handleLocalEvent(tag, data, { id, refresher, sendToMasters })

@@ -96,9 +96,14 @@ async function readRun(path: string): Promise<NotedRun | undefined> {
     if (!identity) return undefined
     const { born } = identity
     return {
-      ...{ jid: String(jid), fun: String(fun), user: String(user), ...identity, path },
+      jid: String(jid),
+      fun: String(fun),
+      user: String(user),
+      ...identity,
+      path,
       ...(typeof owner === 'string' && { owner }),
-      ...{ fun_args: Array.isArray(fun_args) ? fun_args : [], store: store === true },
+      fun_args: Array.isArray(fun_args) ? fun_args : [],
+      store: store === true,
       detached: detached === true,
       ...(isRecord(ended) && { ended: ended as unknown as RunReturn }),
       alive: born === undefined ? existsSync(`/proc/${identity.pid}`) : isRunning(identity),

@@ -46,20 +46,20 @@ function requestOf({ job, words }: ReceivedPublication): PublishRequest {
   const left = deliver_until === undefined ? 0 : Math.floor(deliver_until - Date.now() / 1000)
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
   return {
-    ...{
-      jid,
-      fun: typeof fun === 'string' ? untyped(fun) : fun.map(untyped),
-      arg,
-      words,
-      tgt: tgt as TargetExpression, // whatever it is, it is published as it came
-      tgtType: tgt_type,
-      ret,
-      delimiter,
-      check: false,
-    },
+    jid,
+    fun: typeof fun === 'string' ? untyped(fun) : fun.map(untyped),
+    arg,
+    words,
+    tgt: tgt as TargetExpression, // whatever it is, it is published as it came
+    tgtType: tgt_type,
+    ret,
+    delimiter,
+    check: false,
     ...(isRecord(metadata) && { metadata }),
     ...(text(job.ret_config) !== undefined && { retConfig: text(job.ret_config) as string }),
-    ...{ retKwargs: job.ret_kwargs, moduleExecutors: job.module_executors, executorOpts: job.executor_opts },
+    retKwargs: job.ret_kwargs,
+    moduleExecutors: job.module_executors,
+    executorOpts: job.executor_opts,
     ...(left > 0 && { deliverWithin: left }),
     ...(job.master_id !== undefined && { extras: { master_id: job.master_id } }),
   }

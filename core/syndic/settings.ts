@@ -39,7 +39,9 @@ export function loadSyndicConfig({
   const { config: upward, ...aboutMinion } = loadMinionConfig({
     ...place,
     overrides: {
-      ...{ master: syndic_master, publish_port: 4506, master_finger },
+      master: syndic_master,
+      publish_port: 4506,
+      master_finger,
       ...(master_port !== undefined && { master_port }),
     },
   })

@@ -57,7 +57,13 @@ export async function openSyndic(
     const uplinks: Uplink[] = masterAddresses(upward).map(
       (address, place) =>
         new Uplink({
-          ...{ config, address, client, jobs, origins, log, startToken },
+          config,
+          address,
+          client,
+          jobs,
+          origins,
+          log,
+          startToken,
           master: address.text,
           transport: transports(address.transport),
           key: keys.key,

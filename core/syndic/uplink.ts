@@ -57,17 +57,15 @@ export class Uplink {
     const { config, address, key, known, signingKey, transport, log, startToken } = settings
     this.#settings = settings
     this.connection = new MasterConnection({
-      ...{
-        config: config.upward,
-        id: config.upward.id,
-        key,
-        known,
-        signingKey,
-        transport,
-        address,
-        log,
-        startToken,
-      },
+      config: config.upward,
+      id: config.upward.id,
+      key,
+      known,
+      signingKey,
+      transport,
+      address,
+      log,
+      startToken,
       isSyndic: true,
       grains: () => ({}),
       now: Date.now,
@@ -80,12 +78,20 @@ export class Uplink {
   #openWriter(): TargetWriter {
     const { config, log, master, jobs, origins, takesOwnJobs } = this.#settings
     const upward = openUpward({
-      ...{ id: config.upward.id, master, jobs, origins, log, takesOwnJobs },
+      id: config.upward.id,
+      master,
+      jobs,
+      origins,
+      log,
+      takesOwnJobs,
       report: (jid) => this.#report(jid),
       request: (load) => this.connection.request(load),
     })
     return new TargetWriter({
-      ...{ target: syndicSink(master), name: `of the master ${master}`, outbox: jobs.outbox, log },
+      target: syndicSink(master),
+      name: `of the master ${master}`,
+      outbox: jobs.outbox,
+      log,
       ...writeTimes(config.master),
       retry: RETRY,
       open: async () => upward,

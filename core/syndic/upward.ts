@@ -82,7 +82,8 @@ async function sendInParts(rets: readonly ReturnRecord[], settings: UpwardSettin
 
 const failed = (reason: string) => ({
   return: `The return of this minion did not reach the master above: ${reason} It is on the master below.`,
-  ...{ retcode: 1, success: false },
+  retcode: 1,
+  success: false,
 })
 
 /** Send returns. Resolves with those that the master refuses. */

@@ -36,8 +36,12 @@ export function readApiRefusal(load: Readonly<Record<string, unknown>>): ApiRefu
   if (!act || !isRecord(load.via)) return undefined
   const { leftOut } = load
   return {
-    ...{ act, user: text('user'), request: text('request'), reason: text('reason') },
-    ...{ fun: text('fun') || undefined, rule: text('rule') || undefined },
+    act,
+    user: text('user'),
+    request: text('request'),
+    reason: text('reason'),
+    fun: text('fun') || undefined,
+    rule: text('rule') || undefined,
     via: { address: typeof load.via.address === 'string' ? load.via.address : '' },
     ...(typeof leftOut === 'number' && leftOut > 0 && { leftOut: Math.trunc(leftOut) }),
   }

@@ -25,7 +25,12 @@ export const makeSyndicReturn = (id: string, jobs: readonly SyndicReturn[]): Rec
   cmd: '_syndic_return',
   id,
   load: jobs.map(({ jid, fun, load, returns, masterId }) => ({
-    ...{ id, jid, fun, arg: null, tgt: null, tgt_type: null },
+    id,
+    jid,
+    fun,
+    arg: null,
+    tgt: null,
+    tgt_type: null,
     load: load ?? {},
     return: Object.fromEntries(Array.from(returns, ([minion, ret]) => [minion, withMembers(ret)])),
     ...(masterId !== undefined && { master_id: masterId }),

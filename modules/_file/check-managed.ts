@@ -45,7 +45,12 @@ function hashOf(given: unknown): unknown {
 
 /** The names that a template of a managed file has in Salt. */
 const templateVariables = ({ name, source, user, group, mode, attrs, context, defaults, kwargs }: Given) => ({
-  ...{ name, source, user, group, mode, attrs },
+  name,
+  source,
+  user,
+  group,
+  mode,
+  attrs,
   ...mergedMaps(kwargs, defaults, context),
 })
 

@@ -13,9 +13,15 @@ export function readNetstat(text: string): Row[] {
     const [user, inode, program] = hasState ? rest.slice(1) : rest
     return [
       {
-        ...{ proto, 'recv-q': recv, 'send-q': send, 'local-address': local, 'remote-address': remote },
+        proto,
+        'recv-q': recv,
+        'send-q': send,
+        'local-address': local,
+        'remote-address': remote,
         ...(proto.startsWith('tcp') && { state: rest[0] }),
-        ...{ user, inode, program },
+        user,
+        inode,
+        program,
       },
     ]
   })
@@ -28,7 +34,11 @@ export function readSs(text: string): Row[] {
     if (!/^(tcp|udp)/.test(proto)) return []
     return [
       {
-        ...{ proto, 'recv-q': recv, 'send-q': send, 'local-address': local, 'remote-address': remote },
+        proto,
+        'recv-q': recv,
+        'send-q': send,
+        'local-address': local,
+        'remote-address': remote,
         ...(proto.startsWith('tcp') && { state: state === 'ESTAB' ? 'ESTABLISHED' : state }),
         user: /\buid:(\d+)/.exec(line)?.[1] ?? 0,
         inode: /\bino:(\d+)/.exec(line)?.[1] ?? 0,

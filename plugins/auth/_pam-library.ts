@@ -55,8 +55,13 @@ export async function openPam(): Promise<(request: PamRequest) => PamAnswer> {
   const delay = koffi.pointer(koffi.proto('void delay(int code, unsigned int microseconds, void *data)'))
   koffi.struct('pam_conv', { talk, data: 'void *' })
   const passwd = koffi.struct('passwd', {
-    ...{ name: 'const char *', hash: 'void *', uid: 'unsigned int', gid: 'unsigned int' },
-    ...{ gecos: 'void *', home: 'void *', shell: 'const char *' },
+    name: 'const char *',
+    hash: 'void *',
+    uid: 'unsigned int',
+    gid: 'unsigned int',
+    gecos: 'void *',
+    home: 'void *',
+    shell: 'const char *',
   })
   const group = koffi.struct('group', {
     name: 'const char *',

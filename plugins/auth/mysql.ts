@@ -26,7 +26,12 @@ export default auth(
     ) {
       const { createConnection } = await library('mysql', 'mysql2', () => import('mysql2/promise'))
       const opening = createConnection({
-        ...{ host, port, user, password, database, connectTimeout: seconds * 1000 },
+        host,
+        port,
+        user,
+        password,
+        database,
+        connectTimeout: seconds * 1000,
         ...(socket !== undefined && { socketPath: socket }),
         ...(tls && { ssl: { ...tls, verifyIdentity: !insecure } }),
       })

@@ -63,8 +63,11 @@ export default auth({
     const keys = await keysOf(settings)
     try {
       const { payload } = await jwtVerify(token, keys, {
-        ...{ issuer, audience: [...audience], algorithms: [...algorithms] },
-        ...{ clockTolerance: leeway, requiredClaims: ['exp'] },
+        issuer,
+        audience: [...audience],
+        algorithms: [...algorithms],
+        clockTolerance: leeway,
+        requiredClaims: ['exp'],
       })
       return holderOf(payload, credentials.username, settings)
     } catch (error) {

@@ -16,7 +16,12 @@ export default auth(
       const { Client } = await library('postgres', 'pg', () => import('pg'))
       const ssl = tls ?? false
       const client = new Client({
-        ...{ host: socket ?? host, port, user, password, database, ssl },
+        host: socket ?? host,
+        port,
+        user,
+        password,
+        database,
+        ssl,
         connectionTimeoutMillis: seconds * 1000,
       })
       client.on('error', () => undefined) // the running query rejects as well

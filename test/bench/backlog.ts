@@ -43,7 +43,7 @@ export async function measureBacklog(records: number): Promise<BacklogFigures> {
 
 async function fill(directory: string, records: number): Promise<void> {
   const outbox = Outbox.open(directory)
-  const data = { ...{ jid: '20300101000000000000', fun: 'cmd.run', retcode: 0 }, return: eventText(0) }
+  const data = { jid: '20300101000000000000', fun: 'cmd.run', retcode: 0, return: eventText(0) }
   for (let n = 0; n < records; n += AT_ONCE) {
     const events = Array.from({ length: AT_ONCE }, (_, at) => ({
       kind: 'event' as const,

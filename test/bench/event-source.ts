@@ -17,14 +17,16 @@ const TICK_MS = 10
 const eventOf = (n: number) =>
   packFrame(
     encodeEvent(`salt/job/20300101000000000000/ret/sim-${n % 1000}`, {
-      ...{
-        jid: '20300101000000000000',
-        id: `sim-${n % 1000}`,
-        cmd: '_return',
-        fun: 'cmd.run',
-        fun_args: ['ls'],
-      },
-      ...{ retcode: 0, success: true, user: 'root', n, return: eventText(n) },
+      jid: '20300101000000000000',
+      id: `sim-${n % 1000}`,
+      cmd: '_return',
+      fun: 'cmd.run',
+      fun_args: ['ls'],
+      retcode: 0,
+      success: true,
+      user: 'root',
+      n,
+      return: eventText(n),
     }),
   )
 

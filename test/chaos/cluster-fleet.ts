@@ -183,7 +183,9 @@ async function openNodes(count: number): Promise<Node[]> {
       }
       start()
       return {
-        ...{ name: `${name} of NATS`, port, route },
+        name: `${name} of NATS`,
+        port,
+        route,
         isReady: async () => (await readFile(join(own, 'log'), 'utf8')).includes('metadata leader'),
         killed: {
           name: `${name} of NATS is killed`,

@@ -50,14 +50,16 @@ afterAll(async () => {
 })
 
 const master = (changes: Partial<RemoteMaster> = {}): RemoteMaster => ({
-  ...{
-    host: '127.0.0.1',
-    port: proxies.requests.port,
-    eventPort: proxies.events.port,
-    ipv6: false,
-    id: CLIENT,
-  },
-  ...{ pkiDir: join(folder, 'pki'), keySize: 2048, permissive: false, hash: 'sha256', finger: '' },
+  host: '127.0.0.1',
+  port: proxies.requests.port,
+  eventPort: proxies.events.port,
+  ipv6: false,
+  id: CLIENT,
+  pkiDir: join(folder, 'pki'),
+  keySize: 2048,
+  permissive: false,
+  hash: 'sha256',
+  finger: '',
   ...changes,
 })
 async function ask(load: Record<string, unknown>): Promise<unknown> {
@@ -235,14 +237,23 @@ const streamOf = (id: string, session: SymmetricKey) => ({ host: '127.0.0.1', po
 async function signInAs(id: string, key: PrivateKey) {
   const client = getTransport('zeromq').connectRequests({ host: '127.0.0.1', port: cluster.ports.request })
   const outcome = await signIn({
-    ...{ client, timeoutMs: 10_000, id, key, algorithms, minimumVersion: 3 },
+    client,
+    timeoutMs: 10_000,
+    id,
+    key,
+    algorithms,
+    minimumVersion: 3,
     known: { read: async () => undefined, write: async () => {} },
     token: SymmetricKey.generate().text,
   })
   if (outcome.state !== 'accepted') throw new Error(`${id} is ${outcome.state}`)
   const { credentials } = outcome
   const channel = createRequestChannel({
-    ...{ client, id, key, algorithms, now: Date.now },
+    client,
+    id,
+    key,
+    algorithms,
+    now: Date.now,
     credentials: async () => credentials,
     renew: async () => credentials,
   })

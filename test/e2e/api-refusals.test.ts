@@ -85,8 +85,12 @@ beforeAll(async () => {
     api_logfile: '/api',
     netapi_enable_clients: API_CLIENTS,
     api: {
-      ...{ ...api, port: own, client_id: REMOTE },
-      ...{ master: '127.0.0.1', master_port: cluster.ports.request, event_stream_port: events },
+      ...api,
+      port: own,
+      client_id: REMOTE,
+      master: '127.0.0.1',
+      master_port: cluster.ports.request,
+      event_stream_port: events,
     },
   })
   await new Daemon('salt-master', far.directory, far.options).writeConfig()

@@ -94,7 +94,9 @@ test.concurrent('a function in TypeScript chooses the master, and one that is no
   const shown = pageBlock('docs/several-masters.md', 'Failover', 'ts')
   await writeFile(join(dir, 'choose.ts'), shown.replace('north-1', `127.0.0.1:${one.ports.request}`))
   const options = {
-    ...{ master_type: 'func', module_dirs: [dir], multiprocessing: false },
+    master_type: 'func',
+    module_dirs: [dir],
+    multiprocessing: false,
     grains: { site: 'north' },
   }
   await one.addMinion('web2', { ...options, master: 'choose.pick' })

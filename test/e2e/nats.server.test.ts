@@ -58,7 +58,10 @@ describe('a fleet over NATS', needs(program('nats-server')), () => {
     const cluster = await Cluster.open({
       start: false,
       master: {
-        ...{ transport: 'nats', cluster_id: 'north', master_job_cache: 'nats', auto_accept: true },
+        transport: 'nats',
+        cluster_id: 'north',
+        master_job_cache: 'nats',
+        auto_accept: true,
         nats: { ...nats, user: 'master', password: 'another secret' },
       },
     })

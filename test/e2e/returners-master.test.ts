@@ -154,7 +154,9 @@ test('a minion that did not return has a row with its state', async () => {
   const row = join(store, `ret ${/\d{20}/.exec(stdout)?.[0]} web2`)
   await until('the row', () => existsSync(row))
   expect(JSON.parse(await readFile(row, 'utf8'))).toMatchObject({
-    ...{ id: 'web2', success: false, state: 'not_connected' },
+    id: 'web2',
+    success: false,
+    state: 'not_connected',
     return: expect.stringContaining('Minion did not return. State: not_connected.'),
   })
   minion.output = ''

@@ -40,7 +40,13 @@ test('--return writes the return of each minion to the store', async () => {
   const jid = jidIn(stdout)
   await arrived(jid, 'web1', 'web2')
   expect(JSON.parse(await readFile(join(store, `ret ${jid} web1`), 'utf8'))).toMatchObject({
-    ...{ jid, id: 'web1', fun: 'test.echo', fun_args: ['hello'], return: 'hello', retcode: 0, success: true },
+    jid,
+    id: 'web1',
+    fun: 'test.echo',
+    fun_args: ['hello'],
+    return: 'hello',
+    retcode: 0,
+    success: true,
   })
 })
 

@@ -5,19 +5,20 @@ import { fileURLToPath } from 'node:url'
 
 /** Functions of `node:fs` that change what is at their first paths. */
 const CHANGING: Readonly<Record<string, number>> = {
-  ...{
-    writeFile: 1,
-    appendFile: 1,
-    mkdir: 1,
-    rm: 1,
-    rmdir: 1,
-    unlink: 1,
-    truncate: 1,
-    chmod: 1,
-    chown: 1,
-    utimes: 1,
-  },
-  ...{ rename: 2, link: 2, copyFile: 2, symlink: 2 },
+  writeFile: 1,
+  appendFile: 1,
+  mkdir: 1,
+  rm: 1,
+  rmdir: 1,
+  unlink: 1,
+  truncate: 1,
+  chmod: 1,
+  chown: 1,
+  utimes: 1,
+  rename: 2,
+  link: 2,
+  copyFile: 2,
+  symlink: 2,
 }
 const { O_WRONLY, O_RDWR, O_CREAT, O_TRUNC } = fs.constants
 

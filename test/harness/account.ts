@@ -51,7 +51,11 @@ export async function anAccount(password: string): Promise<Account> {
   execFileSync('chpasswd', { input: `${user}:${password}`, stdio: ['pipe', 'ignore', 'ignore'] })
   for (const [service, lines] of Object.entries(services)) writeFileSync(`/etc/pam.d/${service}`, lines)
   return {
-    ...{ user, group, quick, lax, hanging },
+    user,
+    group,
+    quick,
+    lax,
+    hanging,
     async drop() {
       for (const service of Object.keys(services)) await rm(`/etc/pam.d/${service}`)
       await changeAccount('userdel', user)

@@ -84,13 +84,18 @@ export async function openTestApi(
   }
   const context = {
     refusals: { note },
-    ...{ config, link, log, stopping: stopping.signal },
+    config,
+    link,
+    log,
+    stopping: stopping.signal,
     settings: { ...readSettings(config).settings, ...settings },
   }
   const app = await createApp(context)
   const always = open.size
   const api: TestApi = {
-    ...{ app, config, events },
+    app,
+    config,
+    events,
     asked: [],
     vias: [],
     refused: [],

@@ -42,8 +42,16 @@ test('a job, with its id and the rule', async () => {
   const { load } = (await publish({ arg: ['a', { __kwarg__: true, b: 1 }] })) as { load: { jid: string } }
   expect(await lines()).toMatchObject([
     {
-      ...{ seq: 1, act: 'publish', verdict: 'allowed', user: 'root', by: 'key', fun: 'test.ping', tgt: '*' },
-      ...{ args: ['a', { __kwarg__: true, b: 1 }], jid: load.jid, rule: "the key of the master's user" },
+      seq: 1,
+      act: 'publish',
+      verdict: 'allowed',
+      user: 'root',
+      by: 'key',
+      fun: 'test.ping',
+      tgt: '*',
+      args: ['a', { __kwarg__: true, b: 1 }],
+      jid: load.jid,
+      rule: "the key of the master's user",
     },
   ])
 })
@@ -108,7 +116,10 @@ test('runners and wheel functions, with secrets masked', async () => {
     { act: 'runner', verdict: 'allowed', user: 'root', fun: 'test.arg', args: [1], jid },
     { act: 'wheel', verdict: 'allowed', fun: 'key.list_all' },
     {
-      ...{ act: 'runner', verdict: 'refused', user: 'fred', fun: 'auth.mk_token' },
+      act: 'runner',
+      verdict: 'refused',
+      user: 'fred',
+      fun: 'auth.mk_token',
       args: [{ eauth: 'listed', username: 'eve', password: '**********' }],
       reason: expect.stringContaining('fred may not'),
     },

@@ -16,7 +16,12 @@ beforeEach(async () => {
 afterEach(() => removeFolder(folder))
 
 const ret = {
-  ...{ jid: '20261129030000000000', id: 'm1', fun: 'test.ping', return: true, retcode: 0, success: true },
+  jid: '20261129030000000000',
+  id: 'm1',
+  fun: 'test.ping',
+  return: true,
+  retcode: 0,
+  success: true,
   fun_args: [],
 }
 

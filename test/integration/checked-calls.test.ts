@@ -266,7 +266,8 @@ describe('a plan', () => {
     await writeFile(join(cluster.master.config.cachedir, '.alice_key'), key, { mode: 0o600 })
     const about = { cmd: '_plan', user: 'alice', key }
     expect((await ask({ ...about, fun: 'cmd.run' })).load?.plan).toEqual({
-      ...{ allowed: false, user: 'alice' },
+      allowed: false,
+      user: 'alice',
       reason: 'alice may not run cmd.run: no rule of publisher_acl allows it.',
     })
     expect((await ask({ ...about, fun: 'test.ping' })).load?.plan).toMatchObject({ allowed: true })

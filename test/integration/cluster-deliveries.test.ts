@@ -35,7 +35,8 @@ async function member(id: string): Promise<Member> {
   const replica = Replica.open(master.root, {
     shared: new SharedValues(store, 'north', key),
     kinds: [replicatedWaitingJobs({ jobs, publications, master: id, now: () => master.now, checkMs: 0 })],
-    ...{ cluster: 'north', master: id },
+    cluster: 'north',
+    master: id,
     log: quietLog,
     now: () => master.now,
   })

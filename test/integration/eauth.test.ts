@@ -285,8 +285,13 @@ describe('a token', () => {
     const made = await login()
     const now = master.now / 1000
     expect({ ...made, start: Number(made.start), expire: Number(made.expire) }).toEqual({
-      ...{ start: now, expire: now + 43_200, name: 'fred', eauth: 'listed', groups: ['ops'] },
-      ...{ token: expect.stringMatching(/^[0-9a-f]{64}$/), perms: ['test.*', '@runner'] },
+      start: now,
+      expire: now + 43_200,
+      name: 'fred',
+      eauth: 'listed',
+      groups: ['ops'],
+      token: expect.stringMatching(/^[0-9a-f]{64}$/),
+      perms: ['test.*', '@runner'],
     })
     expect(await clear({ cmd: 'get_token', token: made.token })).toEqual(made)
   })

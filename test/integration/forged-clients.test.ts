@@ -98,7 +98,9 @@ const lies: Record<string, () => Load> = {
   'a token that was given back': () => ({ token: tokens.revoked }),
   'a token that has expired': () => ({ token: tokens.expired }),
   'a token in other letters, and the key of root': () => ({
-    ...{ token: tokens.good.toUpperCase().replace(/\d/, 'F'), user: 'root', key: keys.root },
+    token: tokens.good.toUpperCase().replace(/\d/, 'F'),
+    user: 'root',
+    key: keys.root,
   }),
 }
 /** The keys of users of the master's host are none on others. */
@@ -123,7 +125,9 @@ const refusedLines = async () =>
   (await listAudit(master.config.audit_log, { limit: 1000 })).filter(({ verdict }) => verdict === 'refused')
 
 const request = (cmd: string, proof: Load): Load => ({
-  ...{ cmd, ...commands[cmd], ...proof },
+  cmd,
+  ...commands[cmd],
+  ...proof,
   ...(commands[cmd]?.tgt === '*' && { kwargs: proof }),
 })
 
@@ -140,7 +144,11 @@ describe('who says, by', () => {
         error: expect.objectContaining({ name: expect.stringMatching(/AuthenticationError$/) }),
       }
       expect(Object.fromEntries(answers)).toEqual({
-        ...{ publish: failed, _plan: failed, runner: failed, wheel: failed, mk_token: '' },
+        publish: failed,
+        _plan: failed,
+        runner: failed,
+        wheel: failed,
+        mk_token: '',
       })
       expect(await effects()).toEqual(before)
       const noted = await refusedLines()
@@ -190,7 +198,10 @@ describe('a client of the API', () => {
   const asked: Load[] = []
   const clearOnes = new Map([['secret', async (load: Load) => asked.push(load)]])
   const sender = () => ({
-    ...{ id: 'api-1', verified: true, version: 3, fingerprint: randomBytes(32) },
+    id: 'api-1',
+    verified: true,
+    version: 3,
+    fingerprint: randomBytes(32),
     algorithms: { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' } as const,
   })
   const send = (cmd: string, load: Load) =>

@@ -204,12 +204,12 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
       expect(answers).toMatchObject(
         client
           ? {
-              ...{
-                minion_pub: { ...published, minions: ['wire1', 'wire2'] },
-                minion_runner: { args: ['x'] },
-              },
-              ...{ _client_request: { reply: { load: published } }, _client_event: { fired: true } },
-              ...{ _client_returns: { rest: [] }, _client_silence: { denied: [] } },
+              minion_pub: { ...published, minions: ['wire1', 'wire2'] },
+              minion_runner: { args: ['x'] },
+              _client_request: { reply: { load: published } },
+              _client_event: { fired: true },
+              _client_returns: { rest: [] },
+              _client_silence: { denied: [] },
             }
           : { minion_pub: {}, minion_runner: {} },
       )

@@ -69,7 +69,9 @@ describe('the mine', () => {
   test('keeps a value from minions that allow_tgt does not match', async () => {
     const [web1, web2] = [await minion('web1'), await minion('web2', { role: 'web' })]
     const limited = (allow_tgt: unknown, allow_tgt_type?: string) => ({
-      ...{ __saltmine_acl__: 1, __data__: 'secret', allow_tgt },
+      __saltmine_acl__: 1,
+      __data__: 'secret',
+      allow_tgt,
       ...(allow_tgt_type && { allow_tgt_type }),
     })
     await put(web1, {

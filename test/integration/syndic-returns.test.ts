@@ -33,7 +33,9 @@ const becomeSyndic = (peer: Peer) => send(peer, makeStartReport(peer.id, start))
 const returnsOf = (ids: readonly string[], more: Partial<SyndicReturn> = {}) =>
   makeSyndicReturn('wire1', [
     {
-      ...{ jid: JID, fun: 'test.ping', ...more },
+      jid: JID,
+      fun: 'test.ping',
+      ...more,
       returns: new Map(ids.map((id) => [id, { return: true, retcode: 0, success: true }])) as never,
     },
   ])

@@ -48,7 +48,9 @@ async function docPage({ name, group }: { name: string; group: string }): Promis
   const path = `docs/${name}.html`
   const sections = sectionsOf(text)
   return {
-    ...{ path, group, title: sections[0]?.title ?? name },
+    path,
+    group,
+    title: sections[0]?.title ?? name,
     body: markdownToHtml(text, { link: (target) => pageAddress(target, '../'), images: true }),
     entries: sections.map(({ id, title, text: below }) => ({ id: `${path}#${id}`, title, text: below })),
   }

@@ -89,7 +89,9 @@ async function signIn(request: FastifyRequest, context: ApiContext, credentials:
 }
 
 const aclDenial = ({ username }: Members): Denied => ({
-  ...{ act: 'login', rule: 'api_acl', reason: 'api_acl does not let this user sign in from there.' },
+  act: 'login',
+  rule: 'api_acl',
+  reason: 'api_acl does not let this user sign in from there.',
   ...(typeof username === 'string' && { user: username }),
 })
 

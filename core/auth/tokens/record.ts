@@ -9,7 +9,10 @@ export function readRecord(value: unknown): TokenRecord | undefined {
   if (typeof name !== 'string' || typeof eauth !== 'string' || !Array.isArray(groups)) return undefined
   if (!Number.isFinite(start) || !Number.isFinite(expire)) return undefined
   return {
-    ...{ start, expire, name, eauth },
+    start,
+    expire,
+    name,
+    eauth,
     groups: groups.filter((group) => typeof group === 'string'),
     ...(Array.isArray(permissions) && { permissions }),
     ...(typeof rights === 'string' && { rights }),

@@ -64,7 +64,9 @@ export async function fleetDocs<G extends Alike>(
 /** Minions of Python Salt have no `sys.schema`. */
 const request = (tgt: readonly string[], python: boolean) =>
   ({
-    ...{ tgt, tgtType: 'list', timeout: DOC_SECONDS },
+    tgt,
+    tgtType: 'list',
+    timeout: DOC_SECONDS,
     fun: untyped(python ? 'sys.doc' : 'sys.schema'),
   }) as const
 

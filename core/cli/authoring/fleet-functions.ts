@@ -110,8 +110,12 @@ function merged(groups: readonly Group[], docs: FleetDocs<Group>['docs']): Fleet
       else {
         const { doc, descriptions = {} } = docs.get(group)?.get(name) ?? {}
         found.set(name, {
-          ...{ key, name, python, params: params && described(params, descriptions) },
-          ...{ minions: [...ids], others: [] },
+          key,
+          name,
+          python,
+          params: params && described(params, descriptions),
+          minions: [...ids],
+          others: [],
           ...(returns && { returns }),
           ...(doc !== undefined && { doc }),
         })

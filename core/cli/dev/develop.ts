@@ -64,7 +64,9 @@ async function openTools(settings: DevelopSettings, disposer: Disposer): Promise
   const imported = disposer.own(await ImportedFiles.open(temporary))
   const session = disposer.own(
     new Session({
-      ...{ fleet: settings, folder: temporary, env: imported.env },
+      fleet: settings,
+      folder: temporary,
+      env: imported.env,
       onNote: (text) => prompt.note(text),
       onWords: () => completion.onWritten(),
     }),

@@ -32,7 +32,9 @@ export function filesOf({ functions, minions }: Pick<Fleet, 'functions' | 'minio
   }
   const modules = grouped(functions, ({ name }) => splitName(name)[0])
   return [...modules].map(([file, members]) => ({
-    ...{ kind: 'modules', file, names: [file] },
+    kind: 'modules',
+    file,
+    names: [file],
     functions: members.map((found) => documented(found, isPlain(found), minions)),
   }))
 }
@@ -40,7 +42,9 @@ export function filesOf({ functions, minions }: Pick<Fleet, 'functions' | 'minio
 function documented(found: FleetFunction, isPlain: boolean, minions: number): DocumentedFunction {
   const { name, doc, params, returns } = found
   return {
-    ...{ name, doc, isPlain },
+    name,
+    doc,
+    isPlain,
     signature: { params, returns: returns && { schema: returns } },
     offer: offerSentences(found, minions, NAMED_MINIONS),
   }

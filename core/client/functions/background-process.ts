@@ -19,7 +19,11 @@ async function run(given: FunctionRun): Promise<void> {
   const client = new FunctionClient(kind, { config, log, user, owner, ownJobs })
   try {
     const result = await client.run(fun, args, kwargs, {
-      ...{ jid, words, signal, store: true, ownProcess: 'background' },
+      jid,
+      words,
+      signal,
+      store: true,
+      ownProcess: 'background',
       onStarted: () => parent.send({ type: 'started' }),
     })
     await client

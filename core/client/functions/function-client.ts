@@ -202,7 +202,14 @@ export class FunctionClient {
   #record(jid: string, fun: string, { store = false, ownProcess }: RunOptions): Promise<RunRecord> {
     const { config, log, user, owner, stores } = this.#settings
     return RunRecord.open({
-      ...{ kind: this.#kind, jid, fun, user, owner, config, log, ownProcess },
+      kind: this.#kind,
+      jid,
+      fun,
+      user,
+      owner,
+      config,
+      log,
+      ownProcess,
       store: store && config.runner_returns,
       jobs: stores?.jobs,
       fire: (tag, data) => this.#fire(tag, data),
@@ -234,7 +241,11 @@ export class FunctionClient {
     }
     let shown = <T>(value: T): T => value
     const { services, close } = createMasterServices({
-      ...{ config, log, stores, operator, signal },
+      config,
+      log,
+      stores,
+      operator,
+      signal,
       progress: (data) => report(shown(data)),
       client: () => this.#connected(),
     })

@@ -80,12 +80,25 @@ export async function openBatch(
   const inbox = new Inbox<News>()
   const ended = { returned: 0, missing: 0 }
   const results = runBatch({
-    ...{ jid, window, inbox, silent, late, publish, ended },
-    ...{ onWave: settings.onWave, signal: request.signal },
+    jid,
+    window,
+    inbox,
+    silent,
+    late,
+    publish,
+    ended,
+    onWave: settings.onWave,
+    signal: request.signal,
     deliversLater,
   })
   return {
-    ...{ jid, minions: available, missing, refusals, silent: [...silent.keys()], deliversLater, size: slots },
+    jid,
+    minions: available,
+    missing,
+    refusals,
+    silent: [...silent.keys()],
+    deliversLater,
+    size: slots,
     get queued() {
       return window.queued
     },

@@ -162,14 +162,17 @@ function readPublished(reply: unknown, request: AnyRequest, auth: ExternalAuth |
   const { jid, minions, missing, unknown, refusals, syndics, deliver_until: until, waiting } = load
   if (typeof jid !== 'string') throw noMatchError(load, request)
   return {
-    ...{ jid, minions: texts(minions), missing: texts(missing) },
+    jid,
+    minions: texts(minions),
+    missing: texts(missing),
     ...(Array.isArray(unknown) && { unknown: texts(unknown) }),
     ...(Number(until) > 0 && {
       delivery: { until: new Date(Number(until) * 1000), waiting: texts(waiting) },
     }),
     ...(isRecord(syndics) && {
       syndics: {
-        ...{ reporting: texts(syndics.reporting), silent: texts(syndics.silent) },
+        reporting: texts(syndics.reporting),
+        silent: texts(syndics.silent),
         away: texts(syndics.away),
       },
     }),

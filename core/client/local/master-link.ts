@@ -84,7 +84,13 @@ async function vouched(via: Via, load: Load, config: MasterConfig): Promise<Via>
 
 /** Leave out the arguments: only the master knows which of them are secret. */
 const shownLoad = ({ cmd, fun, tgt, tgt_type, jid, ret, user }: Load) => ({
-  ...{ cmd, fun, tgt, tgt_type, jid, ret, user },
+  cmd,
+  fun,
+  tgt,
+  tgt_type,
+  jid,
+  ret,
+  user,
 })
 
 type Load = Readonly<Record<string, unknown>>

@@ -53,7 +53,9 @@ export class PendingReturns {
     for (const id of syndics?.away ?? []) this.#syndics.set(id, 0)
     if (syndics && syndics.silent.length > 0) this.#syndics.set(SILENT, Date.now() + syndicWaitMs)
     this.#tags = {
-      ...{ rows: tags.jobRows(jid), start: tags.jobStart(jid, ''), return: tags.jobReturn(jid, '') },
+      rows: tags.jobRows(jid),
+      start: tags.jobStart(jid, ''),
+      return: tags.jobReturn(jid, ''),
       syndic: tags.jobSyndic(jid, ''),
       delivered: tags.jobDelivery(jid, 'delivered', ''),
       expired: tags.jobDelivery(jid, 'expired', ''),

@@ -32,7 +32,10 @@ export async function linkRemote(
   const client = getNetworkTransport('zeromq').connectRequests({ host, port, ipv6, failFast: true })
   const signIn = await RemoteSignIn.open(master, client, log)
   const channel = createRequestChannel({
-    ...{ client, id, key: signIn.key, algorithms },
+    client,
+    id,
+    key: signIn.key,
+    algorithms,
     credentials: () => signIn.credentials(),
     renew: (stale) => signIn.renew(stale),
     now: Date.now,

@@ -57,7 +57,10 @@ export class RemoteEvents implements MasterEvents {
     const credentials = await this.#signIn.untilAccepted(this.#closing.signal)
     let isUp = false
     const settings = {
-      ...{ host, port, id, session: credentials.request },
+      host,
+      port,
+      id,
+      session: credentials.request,
       onEvent: (body: Uint8Array) => this.#deliver(body),
       onEnd: (why: string) => {
         this.#connection = undefined

@@ -66,8 +66,14 @@ export class RemoteSignIn {
       if (!finger && !(await known.read()))
         this.#log.warn(`master_finger is not set: the first key that ${host} shows is trusted from now on.`)
       const outcome = await signIn({
-        ...{ client: this.#client, timeoutMs: TIMEOUT_MS, id, key: this.key, known, algorithms },
-        ...{ minimumVersion: 3, token: this.#token },
+        client: this.#client,
+        timeoutMs: TIMEOUT_MS,
+        id,
+        key: this.key,
+        known,
+        algorithms,
+        minimumVersion: 3,
+        token: this.#token,
         ...(finger && { fingerprint: { expected: finger, hash } }),
       })
       if (outcome.state === 'accepted') return outcome.credentials

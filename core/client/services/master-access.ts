@@ -34,7 +34,9 @@ export function createAccessAdmin(config: MasterConfig, log: Log, sources: Acces
       const { limited, ...decision } = {
         limited: false,
         ...access.authorizeJob(caller, [{ kind, fun, args, kwargs, minions: ids }], {
-          ...{ returners, given: [], minions: ids },
+          returners,
+          given: [],
+          minions: ids,
         }),
       }
       return { ...decision, minions }

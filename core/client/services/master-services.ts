@@ -161,7 +161,11 @@ function lateStores({ config, stores }: ServicesSettings) {
 async function otherRuns(config: MasterConfig): Promise<RunningRun[]> {
   const others = (await runningRuns(config)).filter(({ pid }) => pid !== process.pid)
   return others.map(({ jid, fun, user, owner, pid, fun_args }) => ({
-    ...{ jid, fun, user, pid, fun_args },
+    jid,
+    fun,
+    user,
+    pid,
+    fun_args,
     ...(owner !== undefined && { owner }),
   }))
 }

@@ -21,7 +21,9 @@ export function placesIn(error: unknown): ErrorPlace[] {
 /** Read the form of esbuild, which counts columns from 0: `/srv/hello.ts:4:21: ERROR: Unexpected "="`. */
 const ofCompiler = (text: string): ErrorPlace[] =>
   [...text.matchAll(/^(\/.+?):(\d+):(\d+): ERROR: /gm)].map(([, file = '', line, column]) => ({
-    ...{ file, line: Number(line), column: Number(column) + 1 },
+    file,
+    line: Number(line),
+    column: Number(column) + 1,
   }))
 
 /** Read the form of Node while it links modules: the path and the line, the code, and a row of `^` below the place. */

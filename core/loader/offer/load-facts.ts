@@ -46,7 +46,13 @@ function callingContext(
       `context.${what} is not available to functions that are called while a module is loaded.`,
     )
   const base = {
-    ...{ opts: config, id: String(config.id ?? ''), grains, pillar, context, log, retcode: 0 },
+    opts: config,
+    id: String(config.id ?? ''),
+    grains,
+    pillar,
+    context,
+    log,
+    retcode: 0,
     signal: AbortSignal.timeout(timeoutMs),
     match: () => Promise.reject(unavailable('match')),
     get minion(): Context['minion'] {

@@ -30,7 +30,14 @@ export function readBatchOrder(
   const gather = positive(kwargs.gather_job_timeout) ?? config.gather_job_timeout
   const ping = positive(kwargs.batch_presence_ping_timeout) ?? config.batch_presence_ping_timeout ?? gather
   return {
-    ...{ fun, arg, shownArg, user, owner, ret, extras, size },
+    fun,
+    arg,
+    shownArg,
+    user,
+    owner,
+    ret,
+    extras,
+    size,
     ...(words && { words }),
     ...(mayFail && { mayFail }),
     ...(deliverWithin && { deliverWithin }),

@@ -315,9 +315,18 @@ export class RunningBatch {
   #jobFor(ids: readonly string[], call: Partial<JobToPublish> = {}): JobToPublish {
     const { fun, arg, shownArg, user, owner, ret, extras } = this.#order
     return {
-      ...{ fun, arg, shownArg, user, owner, ret, words: readRawArguments(this.#order.words) },
+      fun,
+      arg,
+      shownArg,
+      user,
+      owner,
+      ret,
+      words: readRawArguments(this.#order.words),
       extras: { ...extras, ...this.#metadata() },
-      ...{ tgt: [...ids], tgtType: 'list', minions: ids, missing: [] },
+      tgt: [...ids],
+      tgtType: 'list',
+      minions: ids,
+      missing: [],
       ...call,
     }
   }

@@ -66,7 +66,10 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
     }
   }
   const presence = replicatedPresence({
-    ...{ config, master, now, others: await connectedElsewhere(config) },
+    config,
+    master,
+    now,
+    others: await connectedElsewhere(config),
     keep: (others) => writeFileAtomic(connectedElsewhereFile(config), JSON.stringify(others)),
   })
   const replica = disposer.own(
@@ -74,7 +77,8 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
       config.cachedir,
       {
         shared: new SharedValues(store, cluster, key),
-        ...{ cluster, master },
+        cluster,
+        master,
         kinds: [
           replicatedKeys(config.pki_dir, (id) => void revoked(id)),
           replicatedFacts(disposer.own(MinionData.open(directory, { onDamage }))),

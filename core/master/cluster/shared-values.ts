@@ -46,7 +46,8 @@ export class SharedValues {
   async since(revision: number, limit: number): Promise<StoredValue[]> {
     const found = await this.#store.sharedSince(this.#cluster, revision, limit)
     return found.map(({ key, value, revision }) => ({
-      ...{ key, revision: checked(revision, ` for ${key}`) },
+      key,
+      revision: checked(revision, ` for ${key}`),
       opened: this.#open(key, value),
     }))
   }

@@ -16,7 +16,7 @@ import { PeerWaits } from '../worker/peer-waits.ts'
 import { publishJob, storeJobToPublish } from '../worker/publish-job.ts'
 import { verifiedMinion, verifiedMinionOnce } from './peer-sender.ts'
 import { peerTargetRefusal } from './peer-target.ts'
-import { withExtJobCache } from './publish.ts'
+import { withExtJobCache } from './publish-allowed-job.ts'
 
 /** The published job, or the reason why none was published. */
 type PeerPublishResult =
@@ -77,7 +77,13 @@ async function publishFor(
   const target = await expandedTarget(context, request)
   if ('refused' in target) return refuse(target.refused)
   const job: PublishLoad = {
-    ...{ fun, user: id, ret, jid: '', key: '', kwargs: {}, timeout: undefined },
+    fun,
+    user: id,
+    ret,
+    jid: '',
+    key: '',
+    kwargs: {},
+    timeout: undefined,
     ...target,
     arg: typeof fun === 'string' ? parseInput(request.arg, request.noParse) : request.arg,
   }
@@ -89,9 +95,18 @@ async function publishFor(
   const { minions, missing, unknown } = expected
   if (minions.length === 0) return { jid: '', minions }
   const toPublish = {
-    ...{ fun, arg: job.arg, shownArg: args, tgt: job.tgt, tgtType: job.tgtType, user: id },
+    fun,
+    arg: job.arg,
+    shownArg: args,
+    tgt: job.tgt,
+    tgtType: job.tgtType,
+    user: id,
     owner: ownerOf(caller),
-    ...{ ret: withExtJobCache(ret, context.config), extras: { id }, minions, missing, unknown },
+    ret: withExtJobCache(ret, context.config),
+    extras: { id },
+    minions,
+    missing,
+    unknown,
     ...(decision.limited && { limited: decision.limited }),
   }
   const jid = await storeJobToPublish(context, toPublish)
@@ -124,7 +139,11 @@ function pubRet(context: WorkerContext): EncryptedHandler {
     if (!id || !isJid(jid) || !context.config.job_cache) return {}
     if (context.jobs.load(jid)?.load.id !== id) {
       await auditDecision(context, {
-        ...{ act: 'peer', verdict: 'refused', user: id, by: 'minion', jid },
+        act: 'peer',
+        verdict: 'refused',
+        user: id,
+        by: 'minion',
+        jid,
         reason: 'The minion asked for the returns of a job that it did not publish.',
       })
       return {}

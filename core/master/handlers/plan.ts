@@ -42,7 +42,13 @@ export function planHandler(context: WorkerContext): ClearHandler {
       await auditDecision(context, {
         act: 'plan',
         verdict: 'refused',
-        ...{ user, by: caller.by, fun: request.fun, options: shownOptions(request), rule, reason, via },
+        user,
+        by: caller.by,
+        fun: request.fun,
+        options: shownOptions(request),
+        rule,
+        reason,
+        via,
       })
       return { enc: 'clear', load: { plan: { allowed, user, reason, ...(rule !== undefined && { rule }) } } }
     }
@@ -55,7 +61,14 @@ export function planHandler(context: WorkerContext): ClearHandler {
     const there = minions.filter((id) => present.includes(id))
     const nobody = minions.length > 0 ? undefined : await whyNoMinions(context, request, caller)
     const plan = {
-      ...{ allowed, user, rule, minions, missing, unknown, connected: there, groups },
+      allowed,
+      user,
+      rule,
+      minions,
+      missing,
+      unknown,
+      connected: there,
+      groups,
       ...(nobody !== undefined && { nobody }),
     }
     return { enc: 'clear', load: { plan } }

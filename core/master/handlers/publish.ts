@@ -1,25 +1,18 @@
 import { type Caller, ownerOf } from '../../auth/index.ts'
-import { messageOf, SaltError } from '../../base/errors.ts'
-import { isJid } from '../../base/jid.ts'
+import { messageOf } from '../../base/errors.ts'
 import type { ClearHandler } from '../../channel/request-server.ts'
-import type { BatchOrder } from '../../jobs/batches.ts'
-import { targetsOf } from '../../outbox/outbox-target.ts'
 import { refusals } from '../../wire/envelope.ts'
 import {
-  forwardedOptionsOf,
   type PublishLoad,
   publishReplies,
-  type Refusal,
   readPublish,
-  type SyndicsOfJob,
   shownOptions,
   TARGET_INVALID,
 } from '../../wire/publish-request.ts'
-import { readBatchOrder } from '../batches/batch-order.ts'
+import type { ClaimedVia } from '../../wire/via.ts'
 import { auditDecision } from '../preflight/audited-decisions.ts'
-import { authorizeJob, hasArgumentLists, MISSING_ARGUMENT_LISTS } from '../preflight/authorize-job.ts'
+import { authorizeJob } from '../preflight/authorize-job.ts'
 import { checkJob } from '../preflight/check-job.ts'
-import { planDelivery } from '../preflight/delivery.ts'
 import { optionsRefusal } from '../preflight/job-options.ts'
 import { maskedJobArguments, offeredCatalogues } from '../preflight/preflight-job.ts'
 import {
@@ -29,8 +22,8 @@ import {
   whyNoMinions,
 } from '../preflight/resolve-target.ts'
 import type { WorkerContext } from '../worker/context.ts'
-import { type JobToPublish, publishJob, storeJobToPublish } from '../worker/publish-job.ts'
 import { askPythonMinions } from '../worker/python-minions.ts'
+import { publishAllowedJob } from './publish-allowed-job.ts'
 import { authenticate, refuseCall, refusePublish, refuseUnauthorized } from './refuse-publish.ts'
 
 /** `publish`: authenticate, resolve, authorise, store, announce, publish (wire protocol §8.1). */
@@ -45,42 +38,51 @@ export function publishHandler(context: WorkerContext): ClearHandler {
     if (tooLarge !== undefined) return publishReplies.failed(TARGET_INVALID, tooLarge)
     const who = await authenticate(context, 'publish', claimed, via)
     if ('refusal' in who) return who.refusal
-    const { caller } = who
-    const owner = ownerOf(caller)
-    const request = { ...claimed, user: caller.name }
-    const expected = context.syndics.correct(await resolveTarget(context, request))
-    const syndics = await context.syndics.reached()
-    const hasSyndics = Object.values(syndics).some((ids) => ids.length > 0)
-    const offers = offeredCatalogues(context, expected.minions)
-    const shown = { ...request, arg: await maskedJobArguments(context, request, offers) }
-    if (!hasArgumentLists(request) && !caller.unrestricted)
-      return refusePublish(context, shown, 'SaltInvocationError', MISSING_ARGUMENT_LISTS, owner)
-    const decision = authorizeJob(context.auth, caller, request, expected)
-    if (!decision.allowed) return refuseUnauthorized(context, caller, shown, decision, via)
-    const refusedOptions = optionsRefusal(context, request, caller)
-    if (refusedOptions !== undefined)
-      return refusePublish(context, shown, 'SaltInvocationError', refusedOptions, owner)
-    if (!expected.minions.length && (!hasSyndics || expected.invalid !== undefined))
-      return noMinionsReply(context, request, caller, expected)
-    const checked = request.check ? await checkJob(context, request, offers) : undefined
-    if (checked?.everywhere && !hasSyndics) return refuseCall(context, shown, checked.refusals, owner)
-    if (checked) void askPythonMinions(context, expected.minions).catch(logNotAsked(context))
-    const onStored = (jid: string, act: 'publish' | 'batch') => {
-      const { name: user, by, eauth } = caller
-      const about = { fun: shown.fun, args: shown.arg, tgt: shown.tgt, options: shownOptions(shown) }
-      const { rule } = decision
-      return auditDecision(context, { act, verdict: 'allowed', user, by, eauth, ...about, jid, rule, via })
-    }
-    const { limited } = decision
-    return publish(context, request, shown, {
-      ...expected,
-      syndics,
-      owner,
-      limited,
-      refusals: checked?.refusals,
-      onStored,
-    })
+    return publishFor(context, who.caller, { ...claimed, user: who.caller.name }, via)
   }
+}
+
+/** Publish the job of an authenticated caller, or refuse it. */
+async function publishFor(
+  context: WorkerContext,
+  caller: Caller,
+  request: PublishLoad,
+  via: ClaimedVia | undefined,
+): Promise<unknown> {
+  const owner = ownerOf(caller)
+  const expected = context.syndics.correct(await resolveTarget(context, request))
+  const syndics = await context.syndics.reached()
+  const hasSyndics = Object.values(syndics).some((ids) => ids.length > 0)
+  const offers = offeredCatalogues(context, expected.minions)
+  const shown = { ...request, arg: await maskedJobArguments(context, request, offers) }
+  const decision = authorizeJob(context.auth, caller, request, expected)
+  if (!decision.allowed) return refuseUnauthorized(context, caller, shown, decision, via)
+  const refusedOptions = optionsRefusal(context, request, caller)
+  if (refusedOptions !== undefined)
+    return refusePublish(context, shown, 'SaltInvocationError', refusedOptions, owner)
+  if (!expected.minions.length && (!hasSyndics || expected.invalid !== undefined))
+    return noMinionsReply(context, request, caller, expected)
+  const checked = request.check ? await checkJob(context, request, offers) : undefined
+  if (checked?.everywhere && !hasSyndics) return refuseCall(context, shown, checked.refusals, owner)
+  if (checked) void askPythonMinions(context, expected.minions).catch(logNotAsked(context))
+  const { limited, rule } = decision
+  const onStored = (jid: string, act: 'publish' | 'batch') =>
+    auditDecision(context, {
+      act,
+      verdict: 'allowed',
+      user: caller.name,
+      by: caller.by,
+      eauth: caller.eauth,
+      fun: shown.fun,
+      args: shown.arg,
+      tgt: shown.tgt,
+      options: shownOptions(shown),
+      jid,
+      rule,
+      via,
+    })
+  const job = { ...expected, syndics, owner, limited, refusals: checked?.refusals, onStored }
+  return publishAllowedJob(context, request, shown, job)
 }
 
 const logNotAsked = (context: WorkerContext) => (error: unknown) =>
@@ -95,104 +97,4 @@ async function noMinionsReply(
 ) {
   const why = invalid === undefined ? { reason: await whyNoMinions(context, request, caller) } : { invalid }
   return publishReplies.noMatch(request.tgt, why)
-}
-
-/** A job that is allowed, with its minions. */
-interface AllowedJob extends ResolvedTarget {
-  readonly syndics: SyndicsOfJob
-  readonly owner: string
-  readonly limited: true | undefined
-  readonly refusals?: readonly Refusal[] | undefined
-  onStored(jid: string, act: 'publish' | 'batch'): Promise<void>
-}
-
-/** Store the job and publish it; a batch is only stored, and its waves are published later. */
-async function publish(
-  context: WorkerContext,
-  request: PublishLoad,
-  shown: PublishLoad,
-  { owner, minions, missing, unknown, syndics, limited, refusals, onStored }: AllowedJob,
-): Promise<unknown> {
-  const { fun, tgt, tgtType, user, words, deliverWithin } = request
-  const ret = withExtJobCache(request.ret, context.config)
-  const extras = forwardedOptionsOf(request.kwargs)
-  const about = {
-    fun,
-    tgt,
-    tgtType,
-    user,
-    owner,
-    ret,
-    words,
-    extras,
-    minions,
-    missing,
-    unknown,
-    syndics: syndics.reporting,
-  }
-  const plain = { ...about, ...(limited && { limited }), arg: request.arg, shownArg: shown.arg }
-  const order = readBatchOrder(request, plain, context.config)
-  if (typeof order === 'string') return refusePublish(context, shown, 'SaltInvocationError', order, owner)
-  const delivery = deliverWithin && !order ? await planDelivery(context, deliverWithin, minions) : undefined
-  const job: JobToPublish = { ...plain, delivery }
-  const stored = await store(context, job, request.jid, order)
-  if ('refused' in stored) return refusePublish(context, shown, stored.refused, stored.message, owner)
-  const noted = onStored(stored.jid, order ? 'batch' : 'publish')
-  if (order) context.log.info(`User ${user} started a batch of ${String(fun)} with jid ${stored.jid}`)
-  else if (delivery) {
-    const why = await publishKept(context, stored.jid, job)
-    if (why !== undefined) return refusePublish(context, shown, 'SaltMasterError', why, owner)
-  } else await publishJob(context, stored.jid, job)
-  await noted // begun before the job was published
-  return publishReplies.published(stored.jid, { minions, missing, unknown, refusals, syndics, delivery })
-}
-
-/** Publish a job that also waits for minions. Resolves with a sentence if it cannot be kept for them; then it was not published. */
-async function publishKept(
-  context: WorkerContext,
-  jid: string,
-  job: JobToPublish,
-): Promise<string | undefined> {
-  try {
-    await publishJob(context, jid, job)
-    return undefined
-  } catch (error) {
-    if (!SaltError.is(error) || error.code !== 'STORE_FAILED') throw error
-    await context.jobs.deliveries.close(jid, 'cancelled').catch(() => undefined) // else it expires
-    return notStored(error)
-  }
-}
-
-const notStored = (error: SaltError) =>
-  `No command was sent, because the job could not be stored. ${error.message}`
-
-/** Add the returner of `ext_job_cache` to those that the request names. */
-export function withExtJobCache(ret: string, { ext_job_cache }: WorkerContext['config']): string {
-  const names = targetsOf(ext_job_cache ? `${ret},${ext_job_cache}` : ret).map(({ name }) => name)
-  return names.join(',')
-}
-
-function unusableJid(jid: string): string {
-  const isTaken: boolean = isJid(jid)
-  return isTaken ? `The job id ${jid} is taken.` : `'${jid.slice(0, 100)}' is not a job id (20 digits).`
-}
-
-type Stored = { readonly jid: string } | { readonly refused: string; readonly message: string }
-
-/** Store a job and its batch. A job that cannot be stored is not published. */
-async function store(
-  context: WorkerContext,
-  job: JobToPublish,
-  wanted: string,
-  order: BatchOrder | undefined,
-): Promise<Stored> {
-  try {
-    const jid = await storeJobToPublish(context, job, wanted)
-    if (!jid) return { refused: 'SaltInvocationError', message: unusableJid(wanted) }
-    if (order) await context.jobs.batches.add(jid, order, job.minions)
-    return { jid }
-  } catch (error) {
-    if (!SaltError.is(error)) throw error
-    return { refused: 'SaltMasterError', message: notStored(error) }
-  }
 }

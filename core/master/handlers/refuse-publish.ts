@@ -58,7 +58,16 @@ export async function refuseUnauthorized(
   await auditDecision(context, {
     act: 'publish',
     verdict: 'refused',
-    ...{ user, by, eauth, fun, args, tgt, options: shownOptions(shown), rule, reason, via },
+    user,
+    by,
+    eauth,
+    fun,
+    args,
+    tgt,
+    options: shownOptions(shown),
+    rule,
+    reason,
+    via,
   })
   const [name, message] = ['AuthorizationError', 'Authorization error occurred.']
   fireJobError(context, shown, name, message, ownerOf(caller))

@@ -26,10 +26,10 @@ export function authorizeJob(
 }
 
 /** Whether each of several functions has a list of arguments of its own. */
-export const hasArgumentLists = ({ fun, arg }: PublishLoad): boolean =>
+const hasArgumentLists = ({ fun, arg }: PublishLoad): boolean =>
   typeof fun === 'string' || arg.every((own) => Array.isArray(own))
 
-export const MISSING_ARGUMENT_LISTS =
+const MISSING_ARGUMENT_LISTS =
   'The arguments of several functions must be a list with one list for each function.'
 
 /** Return the options of a job that need a permission of their own. */

@@ -124,7 +124,12 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
     syndics: new Syndics({ config, starts, below, log }),
     auth: disposer.own(
       openAuth({
-        ...{ config, matcher, subjects, clock: steady, log, onDamage },
+        config,
+        matcher,
+        subjects,
+        clock: steady,
+        log,
+        onDamage,
         ownerOfJob: (jid) => ownerOfJob(jobs.load(jid)?.load),
         ...(logins && { logins }),
       }),

@@ -82,7 +82,14 @@ export async function publishJob(context: PublishContext, jid: string, job: JobT
   await keep(context, load, job)
   context.fire(tags.jobPublished(jid), { minions })
   context.fire(tags.jobNew(jid), {
-    ...{ jid, tgt_type: tgtType, tgt, user, fun, arg, minions, missing },
+    jid,
+    tgt_type: tgtType,
+    tgt,
+    user,
+    fun,
+    arg,
+    minions,
+    missing,
     ...(owner !== undefined && { owner }),
     ...(unknown.length > 0 && { unknown }),
     ...(syndics.length > 0 && { syndics }),

@@ -123,7 +123,10 @@ async function start(given: JobProcessStart): Promise<void> {
   }
   const loader = openLoader('modules', loading)
   const match = await openMatch({
-    ...{ config, id, ...known, log },
+    config,
+    id,
+    ...known,
+    log,
     datastore: new Datastore((config as MinionConfig).cachedir),
   })
   const own = createFileServices({

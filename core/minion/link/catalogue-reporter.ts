@@ -2,18 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import { messageOf } from '../../base/errors.ts'
 import { type Repetition, repeat } from '../../base/repeat.ts'
-import {
-  type CatalogueReport,
-  catalogueHash,
-  MAX_CATALOGUE_BYTES,
-  makeCatalogueReport,
-  makeCatalogueSupportRequest,
-  masterHasCatalogue,
-  supportsCatalogues,
-} from '../../wire/catalogue.ts'
-import type { MasterConnection } from './master-connection.ts'
-
-type Connection = Pick<MasterConnection, 'address' | 'request'>
+import { type CatalogueReport, catalogueHash, MAX_CATALOGUE_BYTES } from '../../wire/catalogue.ts'
+import { CatalogueSender, type ReportedTo } from './catalogue-sender.ts'
 
 export interface ReporterSettings {
   readonly id: string
@@ -39,14 +29,6 @@ export interface ReporterSettings {
   readonly checkMs?: number
 }
 
-/** The last report sent to a master. */
-interface SentReport {
-  readonly hash: string | undefined
-  /** True if the master must first be asked whether it supports reports. */
-  readonly first: boolean
-  readonly done: Promise<void>
-}
-
 /** A description, or why there is none. */
 type Found =
   | { readonly text: string; readonly failure?: undefined }
@@ -57,18 +39,12 @@ const CHECK_INTERVAL_MS = 5_000
 /** Time that a refresh of modules waits for the masters to have the report. */
 const REFRESH_WAIT_MS = 5_000
 
-/**
- * Reports the functions of this minion to its masters: first the hash of the catalogue, then the catalogue itself if the
- * master has not received that hash from any minion. A master that does not support reports (Python Salt) gets none until
- * the minion connects to it again.
- */
+/** Describes the functions of this minion, again after each change, and reports them to its masters. */
 export class CatalogueReporter {
   readonly #settings: ReporterSettings
-  /** The last report to each connected master; 'unsupported' if it does not accept reports. */
-  readonly #sent = new Map<Connection, SentReport | 'unsupported' | undefined>()
+  readonly #sender: CatalogueSender
   readonly #closing = new AbortController()
   readonly #checks: Repetition
-  #report: CatalogueReport | undefined
   #stamp: string | undefined
   /** Stamp of the files at the last description that imported them. */
   #imported: string | undefined
@@ -83,10 +59,11 @@ export class CatalogueReporter {
   #begun = 0
   #reported = 0
   /** Resolves when the last report has been sent to all masters. */
-  #sending: Promise<unknown> | undefined
+  #sending: Promise<void> | undefined
 
   constructor(settings: ReporterSettings) {
     this.#settings = settings
+    this.#sender = new CatalogueSender(settings.id, settings.log)
     this.#checks = repeat(
       () => this.#check(),
       settings.checkMs ?? CHECK_INTERVAL_MS,
@@ -95,15 +72,15 @@ export class CatalogueReporter {
   }
 
   /** Report to a master that the minion has connected to, for the first time or again. */
-  connected(connection: Connection): void {
-    this.#sent.set(connection, undefined)
-    if (this.#report && !this.#again) void this.#sendTo(connection, this.#report)
+  connected(connection: ReportedTo): void {
+    this.#sender.connected(connection)
+    if (this.#sender.hasReport && !this.#again) this.#sender.sendMissing()
     else this.refresh()
   }
 
   /** Forget the last report to a master that has disconnected. */
-  disconnected(connection: Connection): void {
-    this.#sent.delete(connection)
+  disconnected(connection: ReportedTo): void {
+    this.#sender.disconnected(connection)
   }
 
   /** Describe and report again soon, since modules or grains may have changed. */
@@ -116,7 +93,7 @@ export class CatalogueReporter {
 
   /** Describe and report at once. Resolves when all connected masters have the report, or after `ms` milliseconds. */
   async refreshNow(ms = REFRESH_WAIT_MS): Promise<void> {
-    if ([...this.#sent.values()].every((sent) => sent === 'unsupported')) return this.refresh()
+    if (!this.#sender.isWanted) return this.refresh()
     this.#again = false
     const over = new AbortController()
     const signal = AbortSignal.any([over.signal, this.#closing.signal])
@@ -132,9 +109,7 @@ export class CatalogueReporter {
 
   /** Retry failed reports, and detect changed files. */
   async #check(): Promise<void> {
-    if (this.#report)
-      for (const [connection, sent] of this.#sent)
-        if (sent === undefined) void this.#sendTo(connection, this.#report)
+    this.#sender.sendMissing()
     if (this.#byText && this.#mayImport()) {
       this.#byText = false
       await this.#renew(false)
@@ -151,7 +126,7 @@ export class CatalogueReporter {
     const { signal } = this.#closing
     while (this.#again && !signal.aborted) {
       await delay(this.#settings.settleMs ?? 1_000, undefined, { signal, ref: false }).catch(() => {})
-      if (!this.#again || signal.aborted || this.#sent.size === 0) return
+      if (!this.#again || signal.aborted || !this.#sender.hasMasters) return
       this.#again = false
       await this.#renew(false)
     }
@@ -172,18 +147,13 @@ export class CatalogueReporter {
     const found = await this.#found(awaited)
     if (this.#closing.signal.aborted || begun < this.#reported) return
     this.#reported = begun
-    const report = this.#reportOf(found)
-    this.#report = report
-    this.#sending = Promise.all(
-      Array.from(this.#sent.keys(), (connection) => this.#sendTo(connection, report)),
-    )
+    this.#sending = this.#sender.send(this.#reportOf(found))
   }
 
   /** Whether files may be imported that no job has called: the minion must be idle and a master must accept reports. */
   #mayImport(): boolean {
     const { imports = true, idleMs = 0, idleFor = () => 0 } = this.#settings
-    const isSupported = [...this.#sent.values()].some((sent) => sent !== 'unsupported')
-    return imports && isSupported && idleFor() >= idleMs
+    return imports && this.#sender.isWanted && idleFor() >= idleMs
   }
 
   async #found(awaited: boolean): Promise<Found> {
@@ -217,34 +187,5 @@ export class CatalogueReporter {
       `The list of functions of this minion is longer than the ${limit} that a master keeps: ${unchecked}`,
     )
     return { hash: undefined }
-  }
-
-  /** Send reports one after another, so that the last one wins. Never rejects. */
-  #sendTo(connection: Connection, report: CatalogueReport): Promise<void> {
-    const sent = this.#sent.get(connection)
-    if (sent === 'unsupported') return Promise.resolve()
-    if (sent && sent.hash === report.hash) return sent.done
-    const done = Promise.resolve(sent?.done).then(() => this.#send(connection, report, current))
-    const current: SentReport = { hash: report.hash, first: !sent, done }
-    this.#sent.set(connection, current)
-    return done
-  }
-
-  async #send(connection: Connection, { hash, text }: CatalogueReport, sent: SentReport): Promise<void> {
-    const { id, log } = this.#settings
-    const settle = (end: 'unsupported' | undefined) => {
-      if (this.#sent.get(connection) === sent) this.#sent.set(connection, end)
-    }
-    const report = (report: CatalogueReport) => connection.request(makeCatalogueReport(id, report))
-    try {
-      if (sent.first && !supportsCatalogues(await connection.request(makeCatalogueSupportRequest(id))))
-        return settle('unsupported')
-      if (!masterHasCatalogue(await report({ hash })) && text !== undefined) await report({ hash, text })
-    } catch (error) {
-      settle(undefined)
-      log.debug(
-        `The functions of this minion were not reported to ${connection.address}: ${messageOf(error)}`,
-      )
-    }
   }
 }

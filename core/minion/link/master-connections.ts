@@ -55,13 +55,11 @@ export class MasterConnections {
     this.#failover =
       choosesOne(config) && !masters.every(isOverNats)
         ? new Failover({
-            ...{
-              masters: this.all,
-              times: failoverTimes(config),
-              maxRounds: config.master_tries,
-              log,
-              closing,
-            },
+            masters: this.all,
+            times: failoverTimes(config),
+            maxRounds: config.master_tries,
+            log,
+            closing,
             isReachable: async ({ place }) => isOverNats(place) || isReachable(place, REACHABLE_MS),
           })
         : undefined

@@ -106,7 +106,8 @@ async function attempts(settings: PersistentSignInSettings): Promise<SignInOutco
   const { config, log, address, closing, once } = settings
   for (let count = 1; ; count++) {
     component(log, 'minion').debug('Connecting to master. Attempt {count} of {tries}', {
-      ...{ count, tries: config.auth_tries },
+      count,
+      tries: config.auth_tries,
     })
     try {
       return await attempt(settings)

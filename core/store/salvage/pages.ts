@@ -92,8 +92,11 @@ export function readMeta(file: number, position: number): Meta | undefined {
     return { root: isEmpty ? undefined : number(at + TREE.root), entries: number(at + TREE.entries) }
   }
   return {
-    ...{ pageSize, lastPage: number(META.lastPage), txn: number(META.txn) },
-    ...{ free: tree(META.free), main: tree(META.main) },
+    pageSize,
+    lastPage: number(META.lastPage),
+    txn: number(META.txn),
+    free: tree(META.free),
+    main: tree(META.main),
   }
 }
 

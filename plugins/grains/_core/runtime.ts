@@ -16,8 +16,11 @@ const own = new Host()
 
 const source: Source = (host, { opts }) => ({
   'the minion': () => ({
-    ...{ id: opts.id ?? '', master: opts.master ?? '', server_id: serverId(opts) },
-    ...{ append_domain: opts.append_domain, opts: opts.grain_opts === true ? opts : undefined },
+    id: opts.id ?? '',
+    master: opts.master ?? '',
+    server_id: serverId(opts),
+    append_domain: opts.append_domain,
+    opts: opts.grain_opts === true ? opts : undefined,
   }),
   'the version': version,
   ZeroMQ: async () => ({ zmqversion: await zmqVersion(opts) }),

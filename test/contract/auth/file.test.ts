@@ -165,7 +165,10 @@ describe('file', () => {
       const digest = createHash(name).update('OceanMan').digest('hex')
       const settings = {
         filename: written('legacy', `46|trey|${digest}`, 'too short'),
-        ...{ hashtype, field_separator: '|', username_field: 2, password_field: '3' },
+        hashtype,
+        field_separator: '|',
+        username_field: 2,
+        password_field: '3',
       }
       expect(await ask({ username: 'trey', password: 'OceanMan' }, { settings })).toEqual({ name: 'trey' })
       expect(await ask({ username: 'trey', password: digest }, { settings })).toEqual(refused)

@@ -189,12 +189,10 @@ describe('ldap', needs(program('slapd')), () => {
 
   test('finds groups as Active Directory has them', async () => {
     const setup = search({
-      ...{
-        activedirectory: true,
-        accountattributename: 'uid',
-        persontype: 'inetOrgPerson',
-        groupclass: 'groupOfNames',
-      },
+      activedirectory: true,
+      accountattributename: 'uid',
+      persontype: 'inetOrgPerson',
+      groupclass: 'groupOfNames',
     })
     expect(await ask(fred, setup)).toEqual({ name: 'fred', groups: ['ops', 'ops, night'] })
   })
@@ -212,7 +210,8 @@ describe('ldap', needs(program('slapd')), () => {
   test('finds groups as FreeIPA has them', async () => {
     const setup = search({
       freeipa: true,
-      ...{ group_basedn: `ou=Teams,${LDAP_BASE}`, groupattribute: 'member' },
+      group_basedn: `ou=Teams,${LDAP_BASE}`,
+      groupattribute: 'member',
       group_filter: `(&(member=uid={{ username }},${PEOPLE})(objectClass=groupOfNames))`,
     })
     expect(await ask(fred, setup)).toEqual({ name: 'fred', groups: ['ops', 'ops, night'] })

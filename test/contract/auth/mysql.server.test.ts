@@ -60,7 +60,10 @@ test(
       const setup = {
         opts: {
           mysql_auth: {
-            ...{ hostname: '127.0.0.1', port: server.port, username: 'root', database: 'salt' },
+            hostname: '127.0.0.1',
+            port: server.port,
+            username: 'root',
+            database: 'salt',
             auth_sql: 'SELECT username FROM users WHERE username = "{0}" AND password = SHA2("{1}", 256)',
           },
         },

@@ -38,8 +38,13 @@ async function issuer(more: (path: string) => Told | undefined = () => undefined
     { kid = 'first', alg = 'RS256', key = keys.get(kid)?.privateKey } = {},
   ) =>
     new SignJWT({
-      ...{ iss: server.url, aud: 'salt', sub: 'fred', groups: ['ops', 17, 'web'] },
-      ...{ iat: seconds(), exp: seconds() + 300, ...claims },
+      iss: server.url,
+      aud: 'salt',
+      sub: 'fred',
+      groups: ['ops', 17, 'web'],
+      iat: seconds(),
+      exp: seconds() + 300,
+      ...claims,
     })
       .setProtectedHeader({ alg, kid })
       .sign(key!)

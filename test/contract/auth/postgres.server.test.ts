@@ -18,13 +18,11 @@ await sqlAuthContract({
   async fill(server) {
     const run = async (sql: string, values: readonly string[] = []) => {
       const client = new pg.Client({
-        ...{
-          host: '127.0.0.1',
-          port: server.port,
-          user: 'postgres',
-          password: ADMIN_PASSWORD,
-          database: 'postgres',
-        },
+        host: '127.0.0.1',
+        port: server.port,
+        user: 'postgres',
+        password: ADMIN_PASSWORD,
+        database: 'postgres',
       })
       await client.connect()
       const { rows } = await client.query(sql, [...values])

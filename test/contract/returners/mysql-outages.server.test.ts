@@ -10,7 +10,12 @@ import { sqlServerContract } from '../sql-server.ts'
 type Options = Parameters<typeof mysqlDatabase>[0]
 
 const facts = ({ port }: { readonly port: number }) => ({
-  ...{ host: '127.0.0.1', port, user: 'root', pass: '', db: 'salt', timeout: 2 },
+  host: '127.0.0.1',
+  port,
+  user: 'root',
+  pass: '',
+  db: 'salt',
+  timeout: 2,
 })
 
 sqlServerContract(

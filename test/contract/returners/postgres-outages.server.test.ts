@@ -9,7 +9,11 @@ import { sqlServerContract } from '../sql-server.ts'
 type Options = Parameters<typeof postgresDatabase>[1]
 
 const facts = ({ port }: { readonly port: number }) => ({
-  ...{ host: '127.0.0.1', port, user: 'postgres', db: 'postgres', timeout: 2 },
+  host: '127.0.0.1',
+  port,
+  user: 'postgres',
+  db: 'postgres',
+  timeout: 2,
 })
 
 sqlServerContract(

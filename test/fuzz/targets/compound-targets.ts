@@ -96,7 +96,11 @@ const texts = [
 ]
 
 export default (): Target => ({
-  ...{ form: 'text', choices: [types.length], words: [...words, ...patterns, ...texts], seeds, run },
+  form: 'text',
+  choices: [types.length],
+  words: [...words, ...patterns, ...texts],
+  seeds,
+  run,
 })
 
 function run(input: Buffer): string {

@@ -45,7 +45,10 @@ const log = recordingLog((_, message) => {
 })
 
 const credentials: SignInKeys = {
-  ...{ generation: 3, aes, request: session, publishPort: 4505 },
+  generation: 3,
+  aes,
+  request: session,
+  publishPort: 4505,
   masterKey: master.publicKey,
 }
 
@@ -61,7 +64,8 @@ const answer = createRequestServer({
   encrypted: new Map([['echo', async (load) => load]]),
   signIn: async () => Buffer.from([0xc0]),
   deadlineMs: 60_000,
-  ...{ log, now },
+  log,
+  now,
 })
 
 /** Ask the server, and check that there is an answer which its sender can read. */
@@ -75,7 +79,10 @@ async function served(frame: Uint8Array, key: SymmetricKey): Promise<string> {
 /** The answer to each request of the minion, made from its nonce. */
 let replyTo: (nonce: string) => Uint8Array
 const channel = createRequestChannel({
-  ...{ id: 'wire1', key: minion, algorithms, now },
+  id: 'wire1',
+  key: minion,
+  algorithms,
+  now,
   client: { request: async (frame) => replyTo(nonceOf(frame)), close: async () => {} },
   credentials: async () => credentials,
   renew: async () => credentials,

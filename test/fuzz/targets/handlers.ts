@@ -180,18 +180,20 @@ const clientCommands = (token: string): Readonly<Record<string, Load>> => ({
 })
 
 const options = {
-  ...{ peer: { '.*': ['.*'] }, peer_run: { wire1: ['jobs.*'] }, api_clients: ['api-*'], file_recv: true },
+  peer: { '.*': ['.*'] },
+  peer_run: { wire1: ['jobs.*'] },
+  api_clients: ['api-*'],
+  file_recv: true,
   external_auth: {
     listed: { '^users': { fred: { password: 'x', groups: [] } }, fred: ['.*', '@runner', '@wheel', '@jobs'] },
   },
-  ...{
-    publisher_acl: { alice: ['test.*'] },
-    python_job_cache: true,
-    minimum_auth_version: 2,
-    max_minions: 0,
-    order_masters: true,
-  },
-  ...{ login_attempts: 10_000, auth_dirs: [fileURLToPath(new URL('../../fixtures/auth', import.meta.url))] },
+  publisher_acl: { alice: ['test.*'] },
+  python_job_cache: true,
+  minimum_auth_version: 2,
+  max_minions: 0,
+  order_masters: true,
+  login_attempts: 10_000,
+  auth_dirs: [fileURLToPath(new URL('../../fixtures/auth', import.meta.url))],
   nodegroups: { web: 'wire*', loop: 'N@loop' },
 }
 
@@ -324,16 +326,14 @@ export default async (): Promise<Target> => {
   ]
 
   return {
-    ...{
-      form: 'message',
-      choices: [senders.length],
-      words: knownNames(),
-      seeds,
-      run,
-      check,
-      atOnce: 32,
-      patienceMs: 60_000,
-    },
+    form: 'message',
+    choices: [senders.length],
+    words: knownNames(),
+    seeds,
+    run,
+    check,
+    atOnce: 32,
+    patienceMs: 60_000,
     close: async () => {
       watch.stop()
       await master.close()
@@ -370,23 +370,32 @@ async function workerWithoutProcesses(master: InProcessMaster) {
   const context = {
     ...master.context,
     startRun: async () => ({
-      ...{
-        end: Promise.resolve({ return: true, success: true }),
-        gone: Promise.resolve(),
-        leave: () => undefined,
-      },
+      end: Promise.resolve({ return: true, success: true }),
+      gone: Promise.resolve(),
+      leave: () => undefined,
     }),
   } as unknown as InProcessMaster['context']
   const clock = { now: () => master.now }
   const { log, keys, keyAudit, fire, publish, requestRotation } = context
   const around = {
-    ...{ config, aesKeys, log, clock, fire, publish, requestRotation },
+    config,
+    aesKeys,
+    log,
+    clock,
+    fire,
+    publish,
+    requestRotation,
     maxPending: MAX_PENDING,
   }
   const invites = new Invites(config.pki_dir, { clock })
   const decide = createKeyDecider(around, { keys, keyAudit, invites })
   return createWorker({
-    ...{ context, sessions, aesKeys, decide, log, clock },
+    context,
+    sessions,
+    aesKeys,
+    decide,
+    log,
+    clock,
     masterKeys: await loadMasterKeys(config),
   })
 }

@@ -143,8 +143,13 @@ export default async (): Promise<Target> => {
   }
 
   return {
-    ...{ form: 'json', choices: [WAYS, types.length], words: [...words, ...members, ...values], seeds, run },
-    ...{ atOnce: 8, patienceMs: 60_000 },
+    form: 'json',
+    choices: [WAYS, types.length],
+    words: [...words, ...members, ...values],
+    seeds,
+    run,
+    atOnce: 8,
+    patienceMs: 60_000,
     check: () => {
       const shown = failures.splice(0)
       for (const list of [api.asked, api.vias, api.refused]) list.length = 0
@@ -184,7 +189,7 @@ function answerTo(load: Load, fire: (tag: string, data: object) => void): unknow
   if (cmd === 'mk_token') return { token: TOKEN, name: 'fred', expire: 1, start: 0, eauth: 'pam' }
   if (cmd === 'publish') {
     for (const id of ['m1', 'm2'])
-      fire(tags.jobReturn(JID, id), { ...{ id, jid: JID, fun, return: load.arg, retcode: 0, success: true } })
+      fire(tags.jobReturn(JID, id), { id, jid: JID, fun, return: load.arg, retcode: 0, success: true })
     return { enc: 'clear', load: { jid: JID, minions: ['m1', 'm2'], missing: [] } }
   }
   const data = { fun: `${cmd}.${fun}`, jid: JID, user: 'fred', return: load.kwarg ?? null, success: true }

@@ -136,7 +136,11 @@ export default async (): Promise<Target> => {
   }
 
   return {
-    ...{ form: 'text', choices: [WAYS], words: [...words, ...names], seeds, run },
+    form: 'text',
+    choices: [WAYS],
+    words: [...words, ...names],
+    seeds,
+    run,
     check: () => {
       rmSync(received, { recursive: true, force: true })
       watch.written.clear()

@@ -246,7 +246,10 @@ export default async (): Promise<Target> => {
   }
 
   return {
-    ...{ form: 'message', choices: [ways.length + 2], seeds, run },
+    form: 'message',
+    choices: [ways.length + 2],
+    seeds,
+    run,
     close: async () => {
       await Promise.all([spool, jobs, catalogues, starts, ...stores].map((each) => each.close()))
       rmSync(home, { recursive: true, force: true })

@@ -77,7 +77,12 @@ async function signedIn({ settings, of }: Reply): Promise<string> {
     const outcome = await signIn({
       client: { request: async (frame) => of(nonceOf(frame)), close: async () => {} },
       known: { read: async () => master.publicKey, write: async (key) => void written.push(key) },
-      ...{ timeoutMs: 1000, id: 'wire1', key: minionKey, algorithms, minimumVersion: 3, token: 'a token' },
+      timeoutMs: 1000,
+      id: 'wire1',
+      key: minionKey,
+      algorithms,
+      minimumVersion: 3,
+      token: 'a token',
       ...settings,
     })
     if (outcome.state !== 'accepted') return outcome.state
@@ -121,8 +126,12 @@ const minionKey = Object.assign(Object.create(minion) as typeof minion, {
 })
 const accepting = makeAcceptance(
   {
-    ...{ pubKey: master.publicKey.pem, publishPort: 4505, token: hidden('a token') },
-    ...{ aes: hidden(aes.text), session: hidden(session.text), sig: master.seal(Buffer.from(aes.digest())) },
+    pubKey: master.publicKey.pem,
+    publishPort: 4505,
+    token: hidden('a token'),
+    aes: hidden(aes.text),
+    session: hidden(session.text),
+    sig: master.seal(Buffer.from(aes.digest())),
   },
   NONCE,
 )

@@ -77,7 +77,11 @@ const options = [
 const folder = mkdtempSync(join(memoryFolder(), 'salt-fuzz-yaml-'))
 
 export default (): Target => ({
-  ...{ form: 'text', choices: [WAYS], words: [...words, ...marks, ...options], seeds, run },
+  form: 'text',
+  choices: [WAYS],
+  words: [...words, ...marks, ...options],
+  seeds,
+  run,
   close: async () => rmSync(folder, { recursive: true, force: true }),
 })
 

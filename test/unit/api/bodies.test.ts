@@ -16,7 +16,9 @@ afterEach(() => api.close())
 
 const send = (url: string, type: string, payload: string) =>
   api.app.inject({
-    ...{ method: 'POST', url, payload },
+    method: 'POST',
+    url,
+    payload,
     headers: { 'content-type': type, 'x-auth-token': TOKEN },
   })
 

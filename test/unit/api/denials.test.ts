@@ -101,7 +101,11 @@ test('guessing, when it is locked out, and not each guess that is not looked at'
     await ask('/login', {}, { username: 'fred', password: `${CANARY}${n}`, eauth: 'file' })
   expect(api.refused).toEqual(
     ['from 192.0.2.7', 'for "fred"'].map((who) => ({
-      ...{ ...refused, act: 'login', user: 'fred', request: 'POST /login', rule: 'login_attempts' },
+      ...refused,
+      act: 'login',
+      user: 'fred',
+      request: 'POST /login',
+      rule: 'login_attempts',
       reason: `Too many wrong passwords or tokens ${who}: no more are checked for 300 s.`,
     })),
   )

@@ -35,14 +35,20 @@ function master(load: Load): unknown {
 function publishedTo(minions: readonly string[], { fun, arg }: Load) {
   for (const id of minions)
     api.fire(tags.jobReturn(JID, id), {
-      ...{ id, jid: JID, fun, return: { arg }, retcode: 0, success: true },
+      id,
+      jid: JID,
+      fun,
+      return: { arg },
+      retcode: 0,
+      success: true,
     })
   return { jid: JID, minions }
 }
 
 const post = (body: unknown, { url = '/', headers = {} }: { url?: string; headers?: object } = {}) =>
   api.app.inject({
-    ...{ method: 'POST', url },
+    method: 'POST',
+    url,
     headers: { 'x-auth-token': TOKEN, 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
@@ -366,8 +372,12 @@ describe('the credentials', () => {
       run,
     )
     expect(api.asked[2]).toEqual({
-      ...{ cmd: 'runner', fun: 'test.arg', kwarg: { arg: [], kwarg: {} } },
-      ...{ eauth: 'pam', username: 'alice', password: 'x' },
+      cmd: 'runner',
+      fun: 'test.arg',
+      kwarg: { arg: [], kwarg: {} },
+      eauth: 'pam',
+      username: 'alice',
+      password: 'x',
     })
   })
 

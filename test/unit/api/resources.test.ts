@@ -58,7 +58,9 @@ test('GET /minions gives grains of all, /minions/m1 of one', async () => {
 
 test('POST /minions starts a job, whatever client is asked for, and links to it', async () => {
   const answer = await api.app.inject({
-    ...{ method: 'POST', url: '/minions', body: 'tgt=*&fun=test.ping&client=runner' },
+    method: 'POST',
+    url: '/minions',
+    body: 'tgt=*&fun=test.ping&client=runner',
     headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
   })
   expect([answer.statusCode, answer.json()]).toEqual([
@@ -91,7 +93,9 @@ test('GET /keys lists keys, /keys/m1 gives fingerprints', async () => {
 test('POST /keys gives a new key pair as an archive that tar reads', async () => {
   gives = { return: { pub: 'PUBLIC', priv: 'PRIVATE' }, success: true }
   const answer = await api.app.inject({
-    ...{ method: 'POST', url: '/keys', headers: { 'content-type': 'application/json' } },
+    method: 'POST',
+    url: '/keys',
+    headers: { 'content-type': 'application/json' },
     body: { mid: 'm9', keysize: 2048, eauth: 'pam', username: 'alice', password: 'x' },
   })
   expect(answer.headers['content-type']).toBe('application/x-tar')

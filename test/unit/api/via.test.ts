@@ -16,7 +16,10 @@ async function open(settings: Partial<ApiSettings> = {}): Promise<void> {
 
 const post = (url: string, payload: object, headers: Record<string, string> = {}) =>
   api.app.inject({
-    ...{ method: 'POST', url, payload, remoteAddress: `::ffff:${CLIENT}` },
+    method: 'POST',
+    url,
+    payload,
+    remoteAddress: `::ffff:${CLIENT}`,
     headers: { 'x-auth-token': TOKEN, ...headers },
   })
 const get = (url: string) =>

@@ -42,7 +42,10 @@ export const publish = (
   kwargs = {},
 ): RequestedCall => ({
   kind: 'publish',
-  ...{ fun, minions, args, kwargs },
+  fun,
+  minions,
+  args,
+  kwargs,
 })
 
 export const run = (
@@ -51,5 +54,8 @@ export const run = (
   args: readonly unknown[] = [],
   kwargs = {},
 ): RequestedCall => ({
-  ...{ kind, fun, args, kwargs },
+  kind,
+  fun,
+  args,
+  kwargs,
 })

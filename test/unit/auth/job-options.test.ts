@@ -3,7 +3,9 @@ import type { Caller, JobOptions } from '../../../core/auth/contract.ts'
 import { fred, open, publish } from './_access.ts'
 
 const asking = (options: Partial<JobOptions>): JobOptions => ({
-  ...{ returners: [], given: [], minions: ['web1'] },
+  returners: [],
+  given: [],
+  minions: ['web1'],
   ...options,
 })
 

@@ -51,7 +51,10 @@ async function reader(settings: { id?: string; key?: SymmetricKey; port?: number
   const heard: string[] = []
   const ended = vi.fn()
   const connection = await connectStream({
-    ...{ host: '127.0.0.1', port, id, session: key },
+    host: '127.0.0.1',
+    port,
+    id,
+    session: key,
     onEvent: (body) => void heard.push(readEvent(body).tag),
     onEnd: ended,
   })

@@ -18,8 +18,14 @@ test('of requests in the name of others 100 a minute are in the log, and then ho
     publicKey: async () => publicKey,
     speaksGeneration3: async () => true,
     spokeGeneration3: async () => {},
-    ...{ minimumVersion: 3, requestTtl: 0, clear: new Map(), encrypted: new Map(), deadlineMs: 1000 },
-    ...{ signIn: async () => Buffer.alloc(0), log, now: clock.now },
+    minimumVersion: 3,
+    requestTtl: 0,
+    clear: new Map(),
+    encrypted: new Map(),
+    deadlineMs: 1000,
+    signIn: async () => Buffer.alloc(0),
+    log,
+    now: clock.now,
   })
   const { frame } = peer.seal({ cmd: '_return' }, { key: SymmetricKey.generate() })
   const forge = async (times: number) => {
@@ -52,14 +58,18 @@ test('what a handler throws, or does not answer in time, has a reply and a line 
     publicKey: async () => publicKey,
     speaksGeneration3: async () => true,
     spokeGeneration3: async () => {},
-    ...{ minimumVersion: 3, requestTtl: 0, deadlineMs: 1 },
+    minimumVersion: 3,
+    requestTtl: 0,
+    deadlineMs: 1,
     clear: new Map([['publish', broken]]),
     encrypted: new Map<string, () => Promise<unknown>>([
       ['_file_list', broken],
       ['_file_hash', () => new Promise(() => {})],
       ['_return', () => Promise.reject(new NotAcknowledged('the disk is full'))],
     ]),
-    ...{ signIn: broken, log, now: clock.now },
+    signIn: broken,
+    log,
+    now: clock.now,
   })
   expect(decode(await answer(packClear({ cmd: 'publish' })))).toBe(refusals.exception)
   expect(decode(await answer(packClear({ cmd: '_auth' })))).toBe(refusals.exception)

@@ -71,7 +71,9 @@ const replayed =
 
 const someSignIn = async () =>
   makeSignIn({
-    ...{ id: 'wire1', nonce: 'another', pub: (await keyPair('wire1')).publicKey.pem },
+    id: 'wire1',
+    nonce: 'another',
+    pub: (await keyPair('wire1')).publicKey.pem,
     algorithms: { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' },
   })
 

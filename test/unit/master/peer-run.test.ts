@@ -8,7 +8,10 @@ import type { StartedRun } from '../../../core/runs/background.ts'
 import { fakeLog } from '../../../core/testing/recording-log.ts'
 
 const sender = (): Sender => ({
-  ...{ id: 'web1', verified: true, version: 3, fingerprint: randomBytes(32) },
+  id: 'web1',
+  verified: true,
+  version: 3,
+  fingerprint: randomBytes(32),
   algorithms: { encryption: 'OAEP-SHA224', signing: 'PKCS1v15-SHA224' },
 })
 

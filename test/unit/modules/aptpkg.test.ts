@@ -327,8 +327,15 @@ fpr:::::::::0000000000000000000022222FEDCBA09876:`
     )
     expect(await ask(pkg.get_repo_keys)).toEqual({
       [KEYID]: {
-        ...{ algorithm: 1, bits: 4096, capability: 'scSC', date_creation: 1700000000, date_expiration: null },
-        ...{ keyid: KEYID, validity: '-', uid: 'Shop <shop@example.com>', uid_hash: 'ABCDEF' },
+        algorithm: 1,
+        bits: 4096,
+        capability: 'scSC',
+        date_creation: 1700000000,
+        date_expiration: null,
+        keyid: KEYID,
+        validity: '-',
+        uid: 'Shop <shop@example.com>',
+        uid_hash: 'ABCDEF',
         fingerprint: `000000000000000000001111${KEYID}`,
         subkey: expect.objectContaining({ keyid: 'FEDCBA0987654321', capability: 'e' }),
       },

@@ -45,7 +45,10 @@ test('asks Docker through its socket (a stand-in for Docker)', async () => {
   expect(await ask(docker.ping)).toBe(true)
   expect(await ask(docker.ps)).toEqual({
     abc: {
-      ...{ Names: ['/web'], Image: 'nginx', Status: 'Up 2 hours', Time_Created_Epoch: 5 },
+      Names: ['/web'],
+      Image: 'nginx',
+      Status: 'Up 2 hours',
+      Time_Created_Epoch: 5,
       Time_Created_Local: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:05 ([A-Z]{3,5}|[+-]\d{4})$/),
     },
   })

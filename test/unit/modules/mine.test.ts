@@ -51,11 +51,15 @@ describe('mine', () => {
     expect(asked).toEqual([
       { cmd: '_mine', id: 'm1', data: { 'test.ping': true }, clear: false },
       {
-        ...{ cmd: '_mine', id: 'm1', clear: false },
+        cmd: '_mine',
+        id: 'm1',
+        clear: false,
         data: {
           here: {
             __data__: { args: [1], kwargs: { key: 'v' } },
-            ...{ __saltmine_acl__: 1, allow_tgt: 'web*', allow_tgt_type: 'glob' },
+            __saltmine_acl__: 1,
+            allow_tgt: 'web*',
+            allow_tgt_type: 'glob',
           },
         },
       },
@@ -86,13 +90,16 @@ describe('mine', () => {
     expect(await call(mine.update, {}, context)).toBe(true)
     expect(asked).toEqual([
       {
-        ...{ cmd: '_mine', id: 'm1', clear: false },
+        cmd: '_mine',
+        id: 'm1',
+        clear: false,
         data: {
           'test.ping': true,
           alias: { args: [1], kwargs: { key: 'v' } },
           'test.arg': {
             __data__: { args: [], kwargs: { key: 'w' } },
-            ...{ __saltmine_acl__: 1, allow_tgt: 'web1' },
+            __saltmine_acl__: 1,
+            allow_tgt: 'web1',
           },
         },
       },

@@ -153,14 +153,26 @@ describe('Documents', () => {
     const when = new Date('2030-01-01T00:00:00Z')
     const [large, small] = [2n ** 60n, 5n]
     server.documents('c').push({
-      ...{ _id: id, when, large, small, bytes: new BSON.Binary(Buffer.from([1])), list: [{ id }] },
-      ...{ sum: BSON.Decimal128.fromString('1.50'), min: new BSON.MinKey() },
+      _id: id,
+      when,
+      large,
+      small,
+      bytes: new BSON.Binary(Buffer.from([1])),
+      list: [{ id }],
+      sum: BSON.Decimal128.fromString('1.50'),
+      min: new BSON.MinKey(),
     })
     const hex = '0123456789abcdef01234567'
     expect(await here(mongodb.find, {})).toEqual([
       {
-        ...{ _id: hex, when, large, small: 5, bytes: Buffer.from([1]), list: [{ id: hex }] },
-        ...{ sum: '1.50', min: { $minKey: 1 } },
+        _id: hex,
+        when,
+        large,
+        small: 5,
+        bytes: Buffer.from([1]),
+        list: [{ id: hex }],
+        sum: '1.50',
+        min: { $minKey: 1 },
       },
     ])
   })

@@ -182,7 +182,10 @@ test('mysql takes a GRANT statement apart, and quotes names', async () => {
     database: '`te st``x`.`t`',
   })
   expect(await call(mysql.tokenize_grant, { grant: 'nonsense' })).toEqual({
-    ...{ user: '', host: '', grant: [], database: '' },
+    user: '',
+    host: '',
+    grant: [],
+    database: '',
   })
   expect(await call(mysql.quote_identifier, { identifier: 'fo_o`b%ar', for_grants: true })).toBe(
     '`fo\\_o``b%%ar`',

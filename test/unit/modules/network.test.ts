@@ -70,15 +70,21 @@ describe('Output of programs and tables (recorded)', () => {
     const table = 'Iface Destination\neth0 00000000 010200C0 0003 0 0 0 00000000 0 0 0\n'
     expect(readRoutes(table)).toEqual([
       {
-        ...{ addr_family: 'inet', destination: '0.0.0.0', gateway: '192.0.2.1', netmask: '0.0.0.0' },
-        ...{ flags: 'UG', interface: 'eth0' },
+        addr_family: 'inet',
+        destination: '0.0.0.0',
+        gateway: '192.0.2.1',
+        netmask: '0.0.0.0',
+        flags: 'UG',
+        interface: 'eth0',
       },
     ])
     const zero = '0'.repeat(32)
     const [route] = readRoutes6(`${zero} 00 ${zero} 00 ${zero} ffffffff 00000001 00000000 00200200 lo\n`)
     expect(route).toMatchObject({ destination: '::/0', gateway: '::', flags: '!n', interface: 'lo' })
     expect(readRouteTo('10.9.9.9 via 192.0.2.1 dev eth0 src 192.0.2.2 uid 0')).toEqual({
-      ...{ gateway: '192.0.2.1', interface: 'eth0', source: '192.0.2.2' },
+      gateway: '192.0.2.1',
+      interface: 'eth0',
+      source: '192.0.2.2',
     })
   })
 

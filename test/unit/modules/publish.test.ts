@@ -37,16 +37,14 @@ describe('publish', () => {
     expect(await ask(publish.publish, { ...wanted, arg: 'x' })).toEqual({ db1: 'of db1', db2: 'of db2' })
     expect(request.mock.calls.map(([load]) => load.cmd)).toEqual(['minion_pub', 'pub_ret', 'pub_ret'])
     expect(request.mock.calls[0]?.[0]).toMatchObject({
-      ...{
-        fun: 'test.ping',
-        arg: ['x'],
-        tgt: 'db*',
-        tgt_type: 'glob',
-        ret: '',
-        tmo: 5,
-        form: 'clean',
-        id: 'web1',
-      },
+      fun: 'test.ping',
+      arg: ['x'],
+      tgt: 'db*',
+      tgt_type: 'glob',
+      ret: '',
+      tmo: 5,
+      form: 'clean',
+      id: 'web1',
     })
   })
 

@@ -54,9 +54,20 @@ describe('Tables of the kernel (recorded)', () => {
     const text = ' 254 0 vda 1 2 3 4 5 6 7 8 9 10 11 0 0 0 0 0 0\n'
     expect(readDiskStats(text)).toEqual({
       vda: {
-        ...{ major: 254, minor: 0, device: 'vda', reads_issued: 1, reads_merged: 2, sectors_read: 3 },
-        ...{ ms_spent_reading: 4, writes_completed: 5, writes_merged: 6, sectors_written: 7 },
-        ...{ ms_spent_writing: 8, io_in_progress: 9, ms_spent_in_io: 10, weighted_ms_spent_in_io: 11 },
+        major: 254,
+        minor: 0,
+        device: 'vda',
+        reads_issued: 1,
+        reads_merged: 2,
+        sectors_read: 3,
+        ms_spent_reading: 4,
+        writes_completed: 5,
+        writes_merged: 6,
+        sectors_written: 7,
+        ms_spent_writing: 8,
+        io_in_progress: 9,
+        ms_spent_in_io: 10,
+        weighted_ms_spent_in_io: 11,
       },
     })
   })
@@ -71,7 +82,12 @@ describe('Tables of the kernel (recorded)', () => {
   test('netdev reads interfaces whose counter follows the colon at once', () => {
     const line = 'eth0:1:99 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15'
     expect(readNetDev(`head | er\n ${line}\n`)['eth0:1']).toMatchObject({
-      ...{ iface: 'eth0:1', rx_bytes: 99, rx_packets: 1, rx_multicast: 7, tx_bytes: 8, tx_compressed: 15 },
+      iface: 'eth0:1',
+      rx_bytes: 99,
+      rx_packets: 1,
+      rx_multicast: 7,
+      tx_bytes: 8,
+      tx_compressed: 15,
     })
   })
 

@@ -16,7 +16,10 @@ beforeEach(async () => {
   folder = await temporaryFolder('salt-ts-system-')
   const echo = `echo "$(basename "$0")" "$@"`
   await stubPrograms(folder, {
-    ...{ shutdown: echo, halt: echo, poweroff: echo, init: echo },
+    shutdown: echo,
+    halt: echo,
+    poweroff: echo,
+    init: echo,
     hostnamectl: `printf 'a \\\\"desc\\\\"'`,
     timedatectl: `printf '   Local time: x\\n    Time zone: Europe/Berlin (CET, +0100)\\n  RTC in local TZ: no\\n'`,
     lvm: `printf '  LVM version:     2.03.16(2) (2022-05-18)\\n  Driver version:  4.47.0\\n'`,

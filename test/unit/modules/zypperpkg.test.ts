@@ -77,10 +77,20 @@ describe('Installed', () => {
     await writeFile(join(folder, 'root/var/lib/suseRegister/OEM/sles'), 'OEM-1\nx')
     expect(await ask(pkg.list_products, { root: join(folder, 'root') })).toEqual([
       {
-        ...{ name: 'SLES', version: '15.5', release: 'OEM-1', epoch: '0', arch: 'x86_64', vendor: 'SUSE' },
-        ...{ summary: 'SUSE Linux Enterprise Server 15 SP5', repo: '@System', productline: 'sles' },
-        ...{ shortname: 'SLES15-SP5', isbase: true, installed: true },
-        ...{ eol: '2024-12-31T01:00:00+01', eol_t: 1735603200 },
+        name: 'SLES',
+        version: '15.5',
+        release: 'OEM-1',
+        epoch: '0',
+        arch: 'x86_64',
+        vendor: 'SUSE',
+        summary: 'SUSE Linux Enterprise Server 15 SP5',
+        repo: '@System',
+        productline: 'sles',
+        shortname: 'SLES15-SP5',
+        isbase: true,
+        installed: true,
+        eol: '2024-12-31T01:00:00+01',
+        eol_t: 1735603200,
         description: 'SUSE Linux Enterprise & more. It is a server.',
       },
     ])

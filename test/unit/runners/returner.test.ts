@@ -4,7 +4,14 @@ import { run } from '../../../core/testing/index.ts'
 import { status } from '../../../runners/returner.ts'
 
 const row = (returner: string, written: number): ReturnerStatus => ({
-  ...{ returner, written, state: 'up', queued: 0, rate: 0, failures: 0, dead: 0, aside: [] },
+  returner,
+  written,
+  state: 'up',
+  queued: 0,
+  rate: 0,
+  failures: 0,
+  dead: 0,
+  aside: [],
 })
 
 test('a returner that has jobs and events is shown with both', async () => {

@@ -39,7 +39,11 @@ const open = (
   takesOwnJobs = true,
 ) =>
   openUpward({
-    ...{ id: 'low', master: 'above', jobs, origins, log: recordingLog((_, text) => logged.push(text)) },
+    id: 'low',
+    master: 'above',
+    jobs,
+    origins,
+    log: recordingLog((_, text) => logged.push(text)),
     takesOwnJobs: () => takesOwnJobs,
     report: async (jid) => void reported.push(jid),
     request: async (load) => {
@@ -50,7 +54,13 @@ const open = (
   })
 
 const ret = (jid: string, id: string, more: Partial<ReturnRecord> = {}): ReturnRecord => ({
-  ...{ jid, id, fun: 'test.ping', fun_args: [], return: true, retcode: 0, success: true },
+  jid,
+  id,
+  fun: 'test.ping',
+  fun_args: [],
+  return: true,
+  retcode: 0,
+  success: true,
   ...more,
 })
 

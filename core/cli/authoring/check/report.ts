@@ -20,7 +20,12 @@ function shownPath(file: string): string {
 }
 
 const withShownPath = ({ rule, severity, file, line, column, message }: Finding): Finding => ({
-  ...{ rule, severity, file: shownPath(file), line, column, message },
+  rule,
+  severity,
+  file: shownPath(file),
+  line,
+  column,
+  message,
 })
 
 /** A finding is a line, whatever characters names in the files have. */

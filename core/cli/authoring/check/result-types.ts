@@ -48,7 +48,10 @@ function optionsFor(folder: string, typescript: CompilerApi): ts.CompilerOptions
         )
   const { ModuleKind, ScriptTarget } = typescript
   return {
-    ...{ target: ScriptTarget.ES2023, module: ModuleKind.NodeNext, strict: true, skipLibCheck: true },
+    target: ScriptTarget.ES2023,
+    module: ModuleKind.NodeNext,
+    strict: true,
+    skipLibCheck: true,
     ...own?.options,
     allowImportingTsExtensions: true,
     noEmit: true,

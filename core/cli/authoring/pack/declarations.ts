@@ -38,8 +38,13 @@ export function missingForTypes(folder: string): string | undefined {
 
 async function compile(folder: string, out: string): Promise<void> {
   const settings = {
-    ...{ noEmit: false, declaration: true, emitDeclarationOnly: true, incremental: false, composite: false },
-    ...{ rootDir: folder, outDir: out },
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    incremental: false,
+    composite: false,
+    rootDir: folder,
+    outDir: out,
   }
   const words = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
   const compiler = [compilerOf(folder) as string, '-p', folder, ...words]

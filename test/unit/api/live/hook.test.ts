@@ -36,7 +36,9 @@ async function fired(
 test('what is sent becomes an event, with the path in its tag', async () => {
   await open()
   const { tag, data } = await fired('/hook/my/app', '{"a": 1}', 'application/json', {
-    ...{ 'X-Auth-Token': TOKEN, Authorization: 'Basic c4n4ry', Cookie: 'session_id=c4n4ry' },
+    'X-Auth-Token': TOKEN,
+    Authorization: 'Basic c4n4ry',
+    Cookie: 'session_id=c4n4ry',
     'X-My-Key': 'k',
   })
   expect(tag).toBe('salt/netapi/hook/my/app')

@@ -156,7 +156,11 @@ test('a password beside a token that is right is not learnt to be right', async 
     const payload = { username: 'fred', password: `guess ${n}`, eauth: 'pam' }
     const headers = { 'x-auth-token': GOOD }
     const answer = await api.app.inject({
-      ...{ method: 'POST', url: '/calls', payload, headers, remoteAddress: '192.0.2.1' },
+      method: 'POST',
+      url: '/calls',
+      payload,
+      headers,
+      remoteAddress: '192.0.2.1',
     })
     expect(answer.statusCode).toBe(200)
     await byPassword('fred', `guess ${n}`)

@@ -30,7 +30,12 @@ test('a job that changes is there once, with all its minions and what they have 
   answer(summaries, jidOf(1), 'web1', { temperature: 3 })
   expect(changedIn(summaries)).toEqual([
     {
-      ...{ jid: jidOf(1), start_time: 'now', fun: 'test.ping', tgt: '*', tgt_type: 'glob', state: 'running' },
+      jid: jidOf(1),
+      start_time: 'now',
+      fun: 'test.ping',
+      tgt: '*',
+      tgt_type: 'glob',
+      state: 'running',
       minions: {
         web1: { return: { temperature: 3 }, retcode: 0, success: true },
         'web"2': { success: false },

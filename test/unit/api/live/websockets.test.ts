@@ -93,7 +93,11 @@ test.each([`/ws/${TOKEN}?format_events`, `/formatted_events/${TOKEN}`])(
     await open({ events: 'all' })
     const client = await ready(await connect(path))
     await api.events.fire(`salt/job/${JID}/new`, {
-      ...{ jid: JID, minions: ['web1', 'web2'], fun: 'test.ping', tgt: '*', tgt_type: 'glob' },
+      jid: JID,
+      minions: ['web1', 'web2'],
+      fun: 'test.ping',
+      tgt: '*',
+      tgt_type: 'glob',
     })
     for (const id of ['web1', 'web2'])
       await api.events.fire(`salt/job/${JID}/ret/${id}`, { id, return: true, retcode: 0, success: true })
@@ -101,7 +105,11 @@ test.each([`/ws/${TOKEN}?format_events`, `/formatted_events/${TOKEN}`])(
     const { jobs } = JSON.parse(about(client, JID).at(-1)!)
     const returned = { return: true, retcode: 0, success: true }
     expect(jobs[JID]).toEqual({
-      ...{ jid: JID, fun: 'test.ping', tgt: '*', tgt_type: 'glob', state: 'complete' },
+      jid: JID,
+      fun: 'test.ping',
+      tgt: '*',
+      tgt_type: 'glob',
+      state: 'complete',
       start_time: expect.any(String),
       minions: { web1: returned, web2: returned },
     })

@@ -39,7 +39,13 @@ function openLog(): AuditLog {
 }
 
 const entry = (more: Partial<AuditEntry> = {}): AuditEntry => ({
-  ...{ act: 'publish', verdict: 'allowed', user: 'root', by: 'key', fun: 'test.ping', args: [], tgt: '*' },
+  act: 'publish',
+  verdict: 'allowed',
+  user: 'root',
+  by: 'key',
+  fun: 'test.ping',
+  args: [],
+  tgt: '*',
   ...more,
 })
 

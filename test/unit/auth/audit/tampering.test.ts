@@ -104,7 +104,9 @@ describe('verify', () => {
     await copyFile(path, `${path}s`)
     await writeFile(`${path}.README`, 'No line of a log.\n')
     expect(await verify()).toMatchObject({
-      ...{ valid: true, lines: 6, notes: [] },
+      valid: true,
+      lines: 6,
+      notes: [],
       files: { [`${path}.2`]: 2, [`${path}.1`]: 2, [path]: 2 },
     })
   })

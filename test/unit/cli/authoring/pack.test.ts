@@ -35,8 +35,12 @@ const contents = async (tarball: string) =>
     .sort()
 
 const COMPLETE = {
-  ...{ name: 'salt-ts-shop', version: '1.0.0', type: 'module', engines: { node: '>=20' } },
-  ...{ 'salt-ts': { modules: './modules' }, files: ['modules'] },
+  name: 'salt-ts-shop',
+  version: '1.0.0',
+  type: 'module',
+  engines: { node: '>=20' },
+  'salt-ts': { modules: './modules' },
+  files: ['modules'],
 }
 const MODULE = "import { fn } from 'salt-ts'\nexport const list = fn(() => ['apples'])\n"
 
@@ -55,7 +59,8 @@ test('all that package.json lacks is named at once, and nothing is written', asy
   salt-ts pack --fix writes these.`,
   )
   expect(JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8'))).toEqual({
-    ...{ name: 'mine', type: 'commonjs' },
+    name: 'mine',
+    type: 'commonjs',
   })
 })
 

@@ -105,7 +105,11 @@ test('a folder without functions is an error', async () => {
 })
 
 const reported = (given: Partial<FleetFunction>): FleetFunction => ({
-  ...{ name: 'shop.install', params: {}, python: false, minions: ['web1'], others: [] },
+  name: 'shop.install',
+  params: {},
+  python: false,
+  minions: ['web1'],
+  others: [],
   ...given,
 })
 

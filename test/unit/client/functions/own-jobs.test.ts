@@ -11,7 +11,11 @@ const job = (jid: string, owner?: string): StoredJob => ({
 const [ANN, HOST] = ['eauth:file:ann', 'host:ann'] as const
 const stored = [job('4', ANN), job('3', HOST), job('2', ANN), job('1', ANN), job('0')]
 const batch = (jid: string, owner?: string): BatchStatus => ({
-  ...{ jid, fun: 'test.arg', user: 'ann', phase: 'run', minions: {} },
+  jid,
+  fun: 'test.arg',
+  user: 'ann',
+  phase: 'run',
+  minions: {},
   ...(owner && { owner }),
 })
 const stopped: string[] = []

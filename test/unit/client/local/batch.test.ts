@@ -15,8 +15,13 @@ import { until } from '../../../harness/until.ts'
 
 const returned = (id: string, retcode = 0): MinionResult => ({
   ...(retcode === 0 ? { state: 'returned', jobState: 'returned' } : { state: 'failed', jobState: 'failed' }),
-  ...{ id, return: id, retcode, success: retcode === 0, why: 'The minion returned.' },
-  ...{ jid: '20261121000000000001', fun: 'test.echo' },
+  id,
+  return: id,
+  retcode,
+  success: retcode === 0,
+  why: 'The minion returned.',
+  jid: '20261121000000000001',
+  fun: 'test.echo',
 })
 const silent = (id: string): MinionResult => ({
   id,

@@ -8,7 +8,10 @@ import type { ApiRefusal } from '../../../../core/wire/api-refusal.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 
 const refusal: ApiRefusal = {
-  ...{ act: 'request', user: '', request: 'POST /', reason: 'No authentication credentials given' },
+  act: 'request',
+  user: '',
+  request: 'POST /',
+  reason: 'No authentication credentials given',
   via: { address: '192.0.2.7' },
 }
 const many = (count: number) => Array.from({ length: count })
@@ -28,8 +31,14 @@ test('a flood is a hundred lines a minute in the audit log of this host', async 
   const written = (await readFile(config.audit_log, 'utf8')).trim().split('\n')
   expect(written).toHaveLength(100)
   expect(JSON.parse(written[0] ?? '')).toMatchObject({
-    ...{ act: 'request', verdict: 'refused', user: '', claimed: true, by: 'salt-api', request: 'POST /' },
-    ...{ reason: refusal.reason, via: { claimed_address: '192.0.2.7' } },
+    act: 'request',
+    verdict: 'refused',
+    user: '',
+    claimed: true,
+    by: 'salt-api',
+    request: 'POST /',
+    reason: refusal.reason,
+    via: { claimed_address: '192.0.2.7' },
   })
   expect((await verifyAudit(config.audit_log, undefined)).problems).toEqual([])
   expect(lines).toEqual([])

@@ -41,7 +41,10 @@ async function cuttingProxy(port: number): Promise<number> {
 
 async function serve(port = 0): Promise<EventStreamServer> {
   const server = await EventStreamServer.open({
-    ...{ host: '127.0.0.1', port, log: quietLog, mayStay: () => true },
+    host: '127.0.0.1',
+    port,
+    log: quietLog,
+    mayStay: () => true,
     session: async () => ({ key: session, owner, used: true }),
   })
   open.push(server)

@@ -35,13 +35,19 @@ async function master(name: string) {
   const config = { cachedir: join(root, name), cluster_id: 'north' } as MasterConfig
   await mkdir(config.cachedir, { recursive: true })
   const presence = replicatedPresence({
-    ...{ config, master: name, now: () => now, others: await connectedElsewhere(config) },
+    config,
+    master: name,
+    now: () => now,
+    others: await connectedElsewhere(config),
     keep: (others: ConnectedElsewhere) => writeFile(connectedElsewhereFile(config), JSON.stringify(others)),
   })
   const replica = Replica.open(config.cachedir, {
     shared: new SharedValues(store, 'north', await keyPair('master')),
     kinds: [presence],
-    ...{ cluster: 'north', master: name, log: quietLog, now: () => now },
+    cluster: 'north',
+    master: name,
+    log: quietLog,
+    now: () => now,
   })
   closing.push(() => replica.close())
   const connect = (...present: string[]) =>

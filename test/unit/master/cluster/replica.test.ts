@@ -65,7 +65,10 @@ describe('masters of a cluster', () => {
         replicatedTokens(tokens),
         aes,
       ].filter((kind) => !without.includes(kind.name)),
-      ...{ cluster: 'north', master: name, log, now: () => now },
+      cluster: 'north',
+      master: name,
+      log,
+      now: () => now,
       checkMs: 0,
     })
     const close = async () => {
@@ -151,7 +154,11 @@ describe('masters of a cluster', () => {
   })
 
   const token = (lifetime: number): TokenRecord => ({
-    ...{ start: now / 1000, expire: now / 1000 + lifetime, name: 'fred', eauth: 'file', groups: ['admins'] },
+    start: now / 1000,
+    expire: now / 1000 + lifetime,
+    name: 'fred',
+    eauth: 'file',
+    groups: ['admins'],
     rights: 'xyz',
   })
   const [first, second] = ['1'.repeat(64), '2'.repeat(64)] as const

@@ -15,8 +15,10 @@ function open(jobs: Readonly<Record<string, JobRecord>>) {
   const meter = new Meter()
   let reads = 0
   const senders = new ExpectedSenders({
-    ...{ log, meter, config: { cachedir: '/nowhere' } as never },
-    ...{ matcher: createMatcher({ matchers: (type) => matchers.get(type), nodegroups: {} }) },
+    log,
+    meter,
+    config: { cachedir: '/nowhere' } as never,
+    matcher: createMatcher({ matchers: (type) => matchers.get(type), nodegroups: {} }),
     minions: { known: () => ({ of: () => undefined }) } as unknown as MinionData,
     jobs: {
       record(jid) {

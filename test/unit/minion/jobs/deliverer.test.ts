@@ -96,8 +96,12 @@ test('a return that is too large for any master is replaced by one that says so'
   deliverer.deliver(await spool.add({ jid: ret.jid, ret, master: '10.0.0.1' }))
   await empty()
   expect(sent[1]).toEqual({
-    ...{ jid: ret.jid, fun: 'big.text', return: 'ERROR: It is too large.' },
-    ...{ retcode: 1, success: false, out: 'nested' },
+    jid: ret.jid,
+    fun: 'big.text',
+    return: 'ERROR: It is too large.',
+    retcode: 1,
+    success: false,
+    out: 'nested',
   })
   expect(logged).toEqual([`error: The return of job ${ret.jid} cannot be sent: It is too large.`])
 })

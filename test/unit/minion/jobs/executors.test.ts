@@ -69,7 +69,10 @@ function run({ fun = 'told.echo', arg = ['hello'], words, config: more = {}, ...
   return executeJob(
     job,
     {
-      ...{ id: 'web1', services, match: async () => true, ...facts },
+      id: 'web1',
+      services,
+      match: async () => true,
+      ...facts,
       loader: openLoader('modules', facts),
       executors: new Executors({ ...facts, ofJobs: true }),
     },

@@ -40,7 +40,8 @@ async function openOnFullDisk(request: () => Promise<unknown>, log = quietLog) {
     connections: [connection],
     log,
     closing: new AbortController().signal,
-    ...{ procs, spool },
+    procs,
+    spool,
   }
   const intake = new JobIntake({
     ...shared,

@@ -26,7 +26,9 @@ const sent = (path: string) => engine.asked.find((request) => request.path === p
 test('versions are lists of numbers, too (a stand-in for Docker Engine)', async () => {
   engine.answers['GET /version'] = { content: { Version: '24.0.7-rc1', ApiVersion: '1.43', Os: 'linux' } }
   expect(await ask(docker.version)).toEqual({
-    ...{ Version: '24.0.7-rc1', ApiVersion: '1.43', Os: 'linux' },
+    Version: '24.0.7-rc1',
+    ApiVersion: '1.43',
+    Os: 'linux',
     VersionInfo: [24, 0, 7],
     ApiVersionInfo: [1, 43],
   })
@@ -324,7 +326,9 @@ describe('Networks and volumes (a stand-in for Docker Engine)', () => {
       Warning: '',
     })
     expect(sent('/networks/create')!.body).toMatchObject({
-      ...{ Name: 'x', Driver: 'bridge', Internal: false },
+      Name: 'x',
+      Driver: 'bridge',
+      Internal: false,
       IPAM: { Driver: 'default', Config: [{ Subnet: '192.0.2.0/24' }] },
     })
     engine.answers['POST /networks/x/connect'] = {}

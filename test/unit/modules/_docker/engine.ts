@@ -47,7 +47,9 @@ export class Engine {
       const { pathname, searchParams } = new URL(url, 'http://docker')
       const text = Buffer.concat(chunks).toString('utf8')
       const request = {
-        ...{ method, path: decodeURIComponent(pathname), query: searchParams },
+        method,
+        path: decodeURIComponent(pathname),
+        query: searchParams,
         body: text ? (JSON.parse(text) as Json) : {},
       }
       this.asked.push(request)
