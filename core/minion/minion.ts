@@ -136,7 +136,7 @@ async function compose(
         background.add('Jobs that waited', intake.resume(connection))
         background.add('The update of the mine', mine.begin(connection))
       },
-      async onAcceptedAgain(connection) {
+      async onForgotten(connection) {
         await refresher.loadPillar(connection)
         reporter.connected(connection)
         background.add('The update of the mine', mine.update(connection))

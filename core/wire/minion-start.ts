@@ -59,6 +59,8 @@ export interface StartAnswer {
   readonly refused?: string | undefined
   /** Whether the master gives missed jobs (`_missed_jobs`), and signs what it publishes. */
   readonly missedJobs?: 'signed' | 'unsigned' | undefined
+  /** Whether the master has no grains of the minion, as after its cache was removed: a minion that runs already reports them again. */
+  readonly lacksGrains?: boolean | undefined
   /** Milliseconds over which the minions of this master are to spread when they reconnect to it. */
   readonly reconnectMs?: number | undefined
   /** Whether the master is one of syndics (`order_masters`), and takes their reports (`core/wire/syndic.ts`). */
@@ -70,12 +72,14 @@ export interface StartAnswer {
 export const makeStartAnswer = ({
   refused,
   missedJobs,
+  lacksGrains,
   reconnectMs,
   takesSyndics,
   cluster,
 }: StartAnswer): Record<string, unknown> => ({
   ...(refused !== undefined && { start_refused: refused }),
   ...(missedJobs && { missed_jobs: missedJobs }),
+  ...(lacksGrains && { lacks_grains: true }),
   ...(reconnectMs !== undefined && { reconnect_ms: reconnectMs }),
   ...(takesSyndics && { takes_syndics: true }),
   ...(cluster !== undefined && { cluster_id: cluster }),
@@ -88,6 +92,7 @@ export function readStartAnswer(answer: unknown): StartAnswer {
   return {
     refused: asText(answer.start_refused, 1000),
     missedJobs: missedJobs === 'signed' || missedJobs === 'unsigned' ? missedJobs : undefined,
+    ...(answer.lacks_grains === true && { lacksGrains: true }),
     reconnectMs: Number.isFinite(reconnectMs) ? reconnectMs : undefined,
     ...(answer.takes_syndics === true && { takesSyndics: true }),
     cluster: asText(answer.cluster_id, 255),

@@ -1,5 +1,5 @@
 /** A command that waits for returns while its master is started again: it shows every one of them. */
-import { readdir } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { Cluster } from '../harness/daemons.ts'
@@ -36,4 +36,14 @@ test('when the job outlives the outage', async () => {
 
 test('when the job ends while the master is away', async () => {
   expect(await throughRestart('sleep 1; echo done')).toEqual(complete)
+})
+
+test('a minion reports its grains to a master that has lost them', async () => {
+  cluster = await Cluster.open({ minions: ['web1'], minion: { recon_default: 100, recon_max: 0 } })
+  const known = async () => (await cluster.command('salt-run', 'cache.grains', 'tgt=web1')).stdout
+  await until('the grains to be known', async () => (await known()).includes('osfinger'))
+  await cluster.master.stop()
+  await rm(cluster.config.cachedir, { recursive: true })
+  await cluster.startMaster()
+  await until('the grains to be known again', async () => (await known()).includes('osfinger'))
 })

@@ -33,6 +33,7 @@ export function createStartAnswers(
     const wanted = (await countMinions()) * RECONNECT_MS_PER_MINION
     return {
       missedJobs: config.sign_pub_messages ? 'signed' : 'unsigned',
+      lacksGrains: config.minion_data_cache && context.minions.grains(id) === undefined,
       cluster: config.cluster_id,
       ...(context.syndics.mayBe(id) && { takesSyndics: true }),
       reconnectMs: Math.min(Math.max(wanted, MIN_RECONNECT_MS), MAX_RECONNECT_MS),

@@ -37,8 +37,8 @@ export interface MasterConnectionSettings {
   onJob(received: ReceivedPublication, connection: MasterConnection): void
   /** Called after the first sign-in and subscription. */
   onReady(connection: MasterConnection): Promise<void>
-  /** Called when a master that did not accept the key any more accepts it again; it may have forgotten what it knew of the minion. */
-  onAcceptedAgain?(connection: MasterConnection): Promise<void>
+  /** Called when the master may have forgotten what it knew of the minion: it accepts its key again, or has no grains of it. */
+  onForgotten?(connection: MasterConnection): Promise<void>
   /** Called when the connection to the publish port is established or lost. */
   onConnection?(state: 'up' | 'down', connection: MasterConnection): void
   now(): number
@@ -165,7 +165,10 @@ export class MasterConnection {
     const failure = 'The master could not be asked for missed jobs, and will be asked again'
     return this.#untilDone(failure, signal, async () => {
       // Another master may have taken the place of the one that this run was reported to, or it has another configuration.
-      if (this.publishConnection.made > 1) await this.#start.send()
+      if (this.publishConnection.made > 1) {
+        await this.#start.send()
+        if (this.#start.answer.lacksGrains) this.#reportAgain()
+      }
       if (this.#start.answer.refused !== undefined) return await this.#frames?.close() // `run` reports the start again
       if (this.#start.offersMissedJobs)
         for await (const received of missedJobs({ id, request, servers, signal })) onJob(received, this)
@@ -353,11 +356,11 @@ export class MasterConnection {
     return this.#credentials
   }
 
-  #acceptedAgain(): void {
-    const { onAcceptedAgain } = this.#settings
-    if (!this.#isReady || !onAcceptedAgain) return
-    const failure = 'The report to the master that accepts this minion again failed and will be retried'
-    void this.#untilDone(failure, this.#runSignal, () => onAcceptedAgain(this))
+  #reportAgain(): void {
+    const { onForgotten } = this.#settings
+    if (!this.#isReady || !onForgotten) return
+    const failure = 'The report to the master that has forgotten this minion failed and will be retried'
+    void this.#untilDone(failure, this.#runSignal, () => onForgotten(this))
   }
 
   /** Sign in again if the credentials are stale. Concurrent callers share one sign-in. */
@@ -392,7 +395,7 @@ export class MasterConnection {
       log,
       closing: this.#signalOfSignIn(),
       onAttempt: () => this.#attempted.resolve(),
-      onAcceptedAnew: () => this.#acceptedAgain(),
+      onAcceptedAnew: () => this.#reportAgain(),
     })
   }
 }

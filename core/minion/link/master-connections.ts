@@ -11,7 +11,7 @@ import { MasterConnection, type MasterConnectionSettings } from './master-connec
 export interface MasterConnectionsSettings
   extends Pick<
     MasterConnectionSettings,
-    'config' | 'grains' | 'log' | 'onJob' | 'onReady' | 'onAcceptedAgain' | 'onConnection'
+    'config' | 'grains' | 'log' | 'onJob' | 'onReady' | 'onForgotten' | 'onConnection'
   > {
   readonly keys: MinionKeys
   readonly transports: Transports
