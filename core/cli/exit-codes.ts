@@ -116,9 +116,12 @@ export class UsageError extends SaltError {
     super('INVALID_ARGUMENTS', message, { incomplete })
   }
 
-  /** Also true for the errors of oclif's parser, which have exit code 2. */
+  /** Also true for the errors of oclif's parser, which have exit code 2. That of an option without its value has no `parse`. */
   static override is(error: unknown): error is UsageError {
     if (error instanceof UsageError) return true
-    return typeof error === 'object' && error !== null && 'oclif' in error && 'parse' in error
+    return error instanceof Error && 'oclif' in error && ('parse' in error || LACKS_VALUE.test(error.message))
   }
 }
+
+/** What oclif's parser says of an option without its value. */
+export const LACKS_VALUE = /^Flag (--\S+) expects (a value|one of these values: .*)$/

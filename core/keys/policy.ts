@@ -88,6 +88,9 @@ async function isFull(
   return connected.length >= max && !connected.includes(id)
 }
 
+/** The folder in `pki_dir` for files that each accept the key of the id that they are named after. */
+export const AUTOSIGN_FOLDER = 'minions_autosign'
+
 /**
  * Consume the file named after the id in `minions_autosign`, which accepts one key. Of several processes, the one that
  * deletes the file wins.
@@ -98,7 +101,7 @@ async function takeStub(
   id: string,
   clock: Clock,
 ): Promise<boolean> {
-  const folder = join(pki_dir, 'minions_autosign')
+  const folder = join(pki_dir, AUTOSIGN_FOLDER)
   const path = join(folder, id)
   const found = await stat(path).catch(() => undefined)
   if (!found?.isFile() || !(await files.isTrusted(folder))) return false

@@ -1,5 +1,6 @@
 import { closest } from '../../base/closest.ts'
 import { messageOf } from '../../base/errors.ts'
+import { LACKS_VALUE } from '../exit-codes.ts'
 import type { Program } from './program.ts'
 import { flagsOf } from './typed-options.ts'
 
@@ -9,7 +10,10 @@ export function usageSentence(program: Program, error: unknown): string {
     .replace(/^Parsing --\S+ \n\t/, '')
     .split('\nSee more help')
   const unknown = /^Nonexistent flags?: (.*)$/.exec(said)?.[1]?.split(', ')
-  if (!unknown) return said.replace(/^Unexpected arguments?: (.*)$/, "Unexpected argument: '$1'.")
+  if (!unknown)
+    return said
+      .replace(/^Unexpected arguments?: (.*)$/, "Unexpected argument: '$1'.")
+      .replace(LACKS_VALUE, 'The option $1 needs $2.')
   return unknown.map((flag) => `There is no option ${flag}${suggestion(program, flag) || '.'}`).join(' ')
 }
 

@@ -13,7 +13,7 @@ import { jobCacheDirectory, minionDataDirectory } from '../../config/cachedir.ts
 import type { MasterConfig } from '../../config/index.ts'
 import { JobCache } from '../../jobs/job-cache.ts'
 import { Publications } from '../../jobs/publications.ts'
-import { SessionKeys } from '../../keys/index.ts'
+import { AUTOSIGN_FOLDER, keyFolders, SessionKeys } from '../../keys/index.ts'
 import type { Logger } from '../../log/index.ts'
 import { checkAfterCrash } from '../../store/index.ts'
 import { ReplayGuard } from '../worker/replay-guard.ts'
@@ -22,11 +22,13 @@ import { ReplayGuard } from '../worker/replay-guard.ts'
 const PASSAGE = 0o011
 
 /**
- * Create the directories of a master, accessible to its user only. With `publisher_acl`, other users can pass through them
+ * Create the directories of a master, accessible to its user only, and those in `pki_dir` where scripts put keys. With `publisher_acl`, other users can pass through them
  * to their key files and the event socket.
  */
 export async function makeDirectories(config: MasterConfig): Promise<void> {
-  for (const directory of [config.pki_dir, config.cachedir, config.sock_dir]) await makeDirectory(directory)
+  const ofKeys = [...Object.values(keyFolders), AUTOSIGN_FOLDER].map((name) => join(config.pki_dir, name))
+  for (const directory of [config.pki_dir, ...ofKeys, config.cachedir, config.sock_dir])
+    await makeDirectory(directory)
   if (Object.keys(config.publisher_acl).length === 0) return
   for (const directory of [config.cachedir, config.sock_dir]) {
     const { mode } = await stat(directory)

@@ -32,6 +32,7 @@ import { startMaintenance } from './maintenance.ts'
 import { collectGarbageAfterWork } from './memory.ts'
 import { adviseOnOpenFiles } from './open-files.ts'
 import { workersEndpoint } from './paths.ts'
+import { takeOverPythonCache } from './python-cache.ts'
 import { Supervisor } from './supervisor.ts'
 
 /**
@@ -152,6 +153,7 @@ async function openState(config: MasterConfig, log: Logger) {
   })
   try {
     const endCheck = await checkMasterStores(config, log)
+    await takeOverPythonCache(config, log)
     await loadMasterKeys(config)
     await writeRootKeys(config, (message) => log.warn(message))
     return {

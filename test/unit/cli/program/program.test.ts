@@ -186,6 +186,12 @@ describe('usage', () => {
     [SaltCall, ['test.ping', '--proxyid', 'x'], 'There are no proxy minions'],
     [SaltCall, ['test.ping', '--module-executors', '{a: 1}'], '--module-executors needs a list'],
     [SaltCall, ['test.ping', '--set-metadata', 'x'], '--set-metadata needs a map'],
+    [Salt, ['-t'], 'The option --timeout needs a value.'],
+    [
+      SaltKey,
+      ['--preserve-minions', '-y'],
+      'The option --preserve-minions needs one of these values: True, true, False, false.',
+    ],
     [Salt, ['*', 'test.ping', '-l', 'loud'], 'Expected --log-level=loud to be one of'],
     [
       Salt,
