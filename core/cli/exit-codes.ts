@@ -26,6 +26,11 @@ export const exitTable = {
     meaning: 'Nothing matched: no minion or no key, or no minion that certainly matches returned.',
     why: "Salt's code for a target without minions",
   },
+  otherMaster: {
+    code: 42,
+    meaning: 'The key of the master is not the one that `master_finger` or a fingerprint names.',
+    why: "Salt's code for it",
+  },
   usage: {
     code: 64,
     meaning: 'The command line is wrong, or no minion would accept the call.',
@@ -91,6 +96,7 @@ const BY_ERROR: ReadonlyMap<ErrorCode, number> = new Map([
   ['KEY_REJECTED', exitCodes.noPermission],
   ['LOCKED_OUT', exitCodes.noPermission],
   ['PERMISSIONS', exitCodes.noPermission],
+  ['FINGERPRINT_WRONG', exitCodes.otherMaster],
   ['CONFIG_INVALID', exitCodes.configuration],
   ['ID_INVALID', exitCodes.configuration],
 ])

@@ -96,7 +96,10 @@ export const minionOptions = {
     0,
     'Longest wait between those sign-ins, which doubles up to it; 0: it does not grow.',
   ),
-  rejected_retry: flag(false, 'Keep signing in after the key was rejected.'),
+  rejected_retry: flag(
+    false,
+    'Keep signing in after a known master has rejected the key. A master that was not known before is asked again anyway (Salt: the minion ends).',
+  ),
   random_reauth_delay: seconds(10, 'Longest random wait before a new sign-in, in seconds.'),
   random_startup_delay: seconds(0, 'Longest random wait at the start, in seconds.'),
   encryption_algorithm: oneOf(
