@@ -53,7 +53,7 @@ export class EventBus {
   }
 
   /**
-   * Fire an event. Resolves when it is written to the socket; with `confirmed`, when the publisher has sent it to its readers.
+   * Fire an event. Resolves when it is written to the socket; with `confirmed`, when the publisher has sent it to its readers, and stored it if it goes to `event_return`.
    * @throws SaltError MASTER_UNREACHABLE, PERMISSIONS or ENCODE_FAILED
    */
   async fire(tag: string, data: object): Promise<void> {

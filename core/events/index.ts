@@ -1,5 +1,5 @@
 export { EventBus } from './bus.ts'
-export { type Event, readEvent, stamp } from './event.ts'
+export { decodeEvent, type Event, readEvent, stamp } from './event.ts'
 export { EventLog } from './event-log.ts'
 export { createEventWatch, meterEventBus } from './event-metrics.ts'
 export { EventPublisher, type PublisherSettings } from './publisher.ts'

@@ -22,6 +22,8 @@ export interface PublisherSettings {
   readonly maxEventSize: number
   /** Called with the tag and the encoded body of every event. */
   readonly onBody?: (tag: string, body: Uint8Array) => void
+  /** Resolves when what `onBody` has done with the events so far is complete: only then they are confirmed to who pushed them. */
+  readonly kept?: () => Promise<void>
   /** Called with every event, decoded. */
   readonly onEvent?: (event: Event) => void
   /** Bytes that a reader may be behind before it is disconnected. */
@@ -141,10 +143,22 @@ export class EventPublisher {
     clearImmediate(this.#flushing)
     this.#flushing = undefined
     for (const reader of this.#readers) reader.pump()
-    for (const [pusher, count] of this.#unconfirmed) if (pusher.writable) pusher.write(Buffer.alloc(count))
-    this.#unconfirmed.clear()
+    this.#confirm()
     this.#log.dropBefore(this.#needed())
     this.#settings.watch?.delivered()
+  }
+
+  /** Confirm the events that pushers want confirmed, once they are kept. */
+  #confirm(): void {
+    if (this.#unconfirmed.size === 0) return
+    const counts = [...this.#unconfirmed]
+    this.#unconfirmed.clear()
+    const confirm = () => {
+      for (const [pusher, count] of counts) if (pusher.writable) pusher.write(Buffer.alloc(count))
+    }
+    const { kept } = this.#settings
+    if (kept) void kept().then(confirm)
+    else confirm()
   }
 
   /** Return the position of the first frame that a reader has not received yet. */

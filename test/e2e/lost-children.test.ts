@@ -1,15 +1,31 @@
 /** Processes of a master that hang or die: others do their work, new ones take their place. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Cluster } from '../harness/daemons.ts'
+import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { isAlive, type ProcessInfo, signalAll } from '../harness/processes.ts'
 import { returnsOf } from '../harness/returns-of.ts'
 import { until } from '../harness/until.ts'
 
+let folder: string
 let cluster: Cluster
 beforeAll(async () => {
-  cluster = await Cluster.open({ minions: ['web1', 'web2'], master: { worker_threads: 2 } })
+  folder = await temporaryFolder()
+  cluster = await Cluster.open({
+    minions: ['web1', 'web2'],
+    master: {
+      worker_threads: 2,
+      event_return: ['rawfile_json'],
+      event_return_whitelist: ['salt/job/*/ret/*'],
+      'rawfile_json.filename': join(folder, 'events'),
+    },
+  })
 })
-afterAll(() => cluster?.close())
+afterAll(async () => {
+  await cluster?.close()
+  await removeFolder(folder)
+})
 
 const children = (name: string): ProcessInfo[] =>
   cluster.master.processes().filter(({ command }) => command.startsWith(`salt-master ${name}`))
@@ -92,3 +108,29 @@ test('a command that waits sees its returns although the publisher and the worke
   expect(stdout.trim().split('\n').sort()).toEqual(['web1: done', 'web2: done'])
   expect(code).toBe(0)
 })
+
+test.each(['returner', 'publisher'])(
+  'event_return has the event of each return although the %s is killed',
+  async (name) => {
+    const client = await cluster.client()
+    const jids: string[] = []
+    for (let round = 0; round < 3; round++) {
+      const killed = children(name)
+      for (let job = 0; job < 6; job++) {
+        const run = await client.cmdIter({ tgt: '*', fun: 'test.ping' })
+        jids.push(run.jid)
+        if (job === 1) signalAll([killed[0]!.pid], 'SIGKILL')
+        for await (const _ of run);
+      }
+      await replaced(name, killed)
+    }
+    const missing = async () => {
+      const written = await readFile(join(folder, 'events'), 'utf8')
+      return jids.flatMap((jid) =>
+        ['web1', 'web2'].map((id) => `salt/job/${jid}/ret/${id}`).filter((tag) => !written.includes(tag)),
+      )
+    }
+    await until('the event of each return', async () => (await missing()).length === 0)
+    await client.close()
+  },
+)

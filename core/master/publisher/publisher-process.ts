@@ -1,4 +1,5 @@
 /** Entry of the publisher process: the publish port 4505 and the event bus of the master. */
+import type { Log } from '../../author/context.ts'
 import { fileProblem } from '../../base/files/file-problem.ts'
 import { onceInAWhile } from '../../base/once-in-a-while.ts'
 import { connections } from '../../cache/connected.ts'
@@ -6,8 +7,8 @@ import type { MinionData } from '../../cache/minion-data.ts'
 import type { MinionStarts } from '../../cache/minion-starts.ts'
 import { readIntroduction } from '../../channel/introduction.ts'
 import { BROADCAST_TOPIC, SYNDIC_TOPIC, topicOf } from '../../channel/publish-channel.ts'
-import { connectedFile, minionDataDirectory } from '../../config/cachedir.ts'
-import { networkTransportOf } from '../../config/index.ts'
+import { connectedFile, eventOutboxDirectory, minionDataDirectory } from '../../config/cachedir.ts'
+import { type MasterConfig, networkTransportOf } from '../../config/index.ts'
 import { createEventWatch, EventPublisher, masterEventSockets, meterEventBus } from '../../events/index.ts'
 import { KeyStore } from '../../keys/key-store.ts'
 import { loadMasterKeys } from '../../keys/master-keys.ts'
@@ -16,23 +17,31 @@ import { registerPublisherMetrics } from '../metrics/publisher-metrics.ts'
 import { type ChildPart, type ChildStart, runChild } from '../supervision/child.ts'
 import { logDamageTo } from '../supervision/directories.ts'
 import { publishQueue } from '../supervision/paths.ts'
+import { queuedReport } from '../supervision/queued.ts'
 import { NOBODY, RunTopics } from './connected-runs.ts'
 import { DuplicateMinions, duplicateMessage } from './duplicate-minions.ts'
+import { EventSink, eventTargets } from './event-sink.ts'
 import { applyEventSocketAccess, eventSocketAccess } from './event-socket-access.ts'
 import { Presence } from './presence.ts'
 import { openPublisher, publishAll } from './publisher.ts'
 import { grainAddresses, remoteAddresses } from './remote-addresses.ts'
 
-async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildPart> {
+async function open({ config, aesKeys, log, meter, supervisor }: ChildStart): Promise<ChildPart> {
   const stream = config.event_stream_port
     ? await (await import('./event-stream.ts')).openEventStream(config, log)
     : undefined
+  const eventReturn =
+    eventTargets(config).length > 0 ? await openEventReturn(config, log, supervisor) : undefined
   const events = await EventPublisher.open({
     ...masterEventSockets(config),
     ...(await eventSocketAccess(config, log)),
     maxEventSize: config.max_event_size,
     watch: meter && createEventWatch(meter),
-    ...(stream && { onBody: stream.publish }),
+    onBody(tag, body) {
+      stream?.publish(tag, body)
+      eventReturn?.sink.take(tag, body)
+    },
+    ...(eventReturn && { kept: () => eventReturn.sink.stored() }),
     log,
   })
   const { key } = await loadMasterKeys(config)
@@ -134,7 +143,22 @@ async function open({ config, aesKeys, log, meter }: ChildStart): Promise<ChildP
       await data?.close()
       await starts?.close()
       await events.close()
+      await eventReturn?.close()
       await stream?.close()
+    },
+  }
+}
+
+/** Open what puts events into the outbox of `event_return`. Most masters do without it, and without loading it. */
+async function openEventReturn(config: MasterConfig, log: Log, supervisor: ChildStart['supervisor']) {
+  const { Outbox } = await import('../../outbox/outbox.ts')
+  const outbox = Outbox.open(eventOutboxDirectory(config), { onDamage: logDamageTo(log) })
+  const sink = new EventSink(config, { outbox, log, onQueued: queuedReport(supervisor) })
+  return {
+    sink,
+    async close() {
+      await sink.close()
+      await outbox.close()
     },
   }
 }

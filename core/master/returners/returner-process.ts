@@ -1,6 +1,6 @@
 /**
- * Entry of the returner process: puts events into an outbox, and supervises the processes that deliver jobs, returns and
- * events to the stores of `master_job_cache`, `ext_job_cache` and `event_return`.
+ * Entry of the returner process: supervises the processes that deliver jobs, returns and events from the outboxes to the stores of
+ * `master_job_cache`, `ext_job_cache` and `event_return`.
  */
 import type { Log } from '../../author/context.ts'
 import { systemClock } from '../../base/clock.ts'
@@ -16,9 +16,9 @@ import { openLoader } from '../../loader/index.ts'
 import { checkReturner, ReturnerProcesses, readOutboxes, writeTimes } from '../../outbox/index.ts'
 import { type BatchLimits, Outbox } from '../../outbox/outbox.ts'
 import { targetFrom } from '../../outbox/outbox-target.ts'
+import { eventTargets } from '../publisher/event-sink.ts'
 import { type ChildPart, type ChildStart, runChild } from '../supervision/child.ts'
 import { logDamageTo } from '../supervision/directories.ts'
-import { eventTargets, openEventSink } from './event-sink.ts'
 import { recordMissingReturns } from './missing-returns.ts'
 
 async function open({ config, log, meter }: ChildStart): Promise<ChildPart> {
@@ -56,8 +56,6 @@ async function open({ config, log, meter }: ChildStart): Promise<ChildPart> {
         ...(config.cluster_id !== undefined && { returnedElsewhere: storedReturns(config, log, disposer) }),
       }),
     )
-  if (events.length > 0)
-    disposer.own(openEventSink(config, { bus, outbox, log, onQueued: () => returners.wake() }))
   return {
     rotated: () => {},
     fire: () => {},

@@ -8,7 +8,7 @@ import { jobSinks, loadSinks } from '../../jobs/open-job-cache.ts'
 import type { KindName } from '../../loader/index.ts'
 import type { Logger } from '../../log/index.ts'
 import type { WorkerProxy } from '../../transport/proxy.ts'
-import { eventTargets } from '../returners/event-sink.ts'
+import { eventTargets } from '../publisher/event-sink.ts'
 import { ExtensionWatch, kindsLoadedByWorkers } from './extension-watch.ts'
 import type { ChildSpec, Supervisor } from './supervisor.ts'
 

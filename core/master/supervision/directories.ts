@@ -9,12 +9,13 @@ import { Catalogues } from '../../cache/catalogues.ts'
 import { Mine } from '../../cache/mine.ts'
 import { MinionData } from '../../cache/minion-data.ts'
 import { MinionStarts } from '../../cache/minion-starts.ts'
-import { jobCacheDirectory, minionDataDirectory } from '../../config/cachedir.ts'
+import { eventOutboxDirectory, jobCacheDirectory, minionDataDirectory } from '../../config/cachedir.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { JobCache } from '../../jobs/job-cache.ts'
 import { Publications } from '../../jobs/publications.ts'
 import { AUTOSIGN_FOLDER, keyFolders, SessionKeys } from '../../keys/index.ts'
 import type { Logger } from '../../log/index.ts'
+import { Outbox } from '../../outbox/outbox.ts'
 import { checkAfterCrash } from '../../store/index.ts'
 import { ReplayGuard } from '../worker/replay-guard.ts'
 
@@ -51,6 +52,7 @@ export function checkMasterStores(config: MasterConfig, log: Logger): Promise<()
       Mine.path(minionDataDirectory(config)),
       MinionStarts.path(minionDataDirectory(config)),
       SessionKeys.path(config.cachedir),
+      Outbox.path(eventOutboxDirectory(config)),
       ReplayGuard.path(config),
       ...[tokenStoreFile(config) ?? []].flat(),
       auditStorePath(config),

@@ -13,6 +13,7 @@ import { packJob } from '../publisher/publisher.ts'
 import { type ChildPart, type ChildStart, runChild } from '../supervision/child.ts'
 import { LoginLimitClient } from '../supervision/login-limits.ts'
 import { publishQueue, workersEndpoint } from '../supervision/paths.ts'
+import { queuedReport } from '../supervision/queued.ts'
 import { announceUnannounced } from './announcements.ts'
 import type { WorkerContext } from './context.ts'
 import { DeliveryKeeper } from './delivery-keeper.ts'
@@ -20,8 +21,6 @@ import { openMasterWorker } from './open-worker.ts'
 
 /** There is always exactly one worker of this name: it does what only one process may do. */
 const FIRST_WORKER = 'MWorker-0'
-/** Report additions to an outbox at most once within this time. */
-const QUEUED_MS = 10
 
 async function open({ name, config, aesKeys, log, meter, supervisor }: ChildStart): Promise<ChildPart> {
   const disposer = new Disposer()
@@ -49,7 +48,7 @@ async function open({ name, config, aesKeys, log, meter, supervisor }: ChildStar
       clock: systemClock,
       steady: new SteadyTime({ clock: systemClock, onLeap: () => {} }), // the supervisor logs it
       fire,
-      onQueued: soon(() => void supervisor.send({ type: 'queued' })),
+      onQueued: queuedReport(supervisor),
       passOn: (id, verdict) => void supervisor.send({ type: 'verdict', id, verdict }),
       publish: (...job) => queue.send(packJob(...job)),
       requestRotation: () => requestRotation(config).catch(() => {}),
@@ -95,19 +94,6 @@ async function checkBackends({ auth, log }: WorkerContext): Promise<readonly str
   })
   late = !(await endsWithin(checked, CHECK_MS))
   return late ? [] : await checked
-}
-
-/** Call `act` once for all calls within QUEUED_MS. */
-function soon(act: () => void): () => void {
-  let isDue = false
-  return () => {
-    if (isDue) return
-    isDue = true
-    setTimeout(() => {
-      isDue = false
-      act()
-    }, QUEUED_MS)
-  }
 }
 
 runChild(open)

@@ -1,0 +1,115 @@
+import type { Log } from '../../author/context.ts'
+import { type Deferred, deferred } from '../../base/deferred.ts'
+import { messageOf } from '../../base/errors.ts'
+import type { MasterConfig } from '../../config/index.ts'
+import { fnmatch } from '../../dialect/fnmatch.ts'
+import { decodeEvent } from '../../events/index.ts'
+import type { Outbox, OutboxItem } from '../../outbox/outbox.ts'
+import { targetsOf, targetText } from '../../outbox/outbox-target.ts'
+
+/** Limits the events stored in one commit. On a busy disk a commit takes about the same time for one event or many. */
+const MAX_EVENTS_PER_COMMIT = 5000
+/** Limits the events that wait for a commit, in bytes. */
+const MAX_WAITING_BYTES = 64 * 1024 * 1024
+
+/** Return the returners of `event_return`. */
+export const eventTargets = (config: MasterConfig): string[] => targetsOf(config.event_return).map(targetText)
+
+export interface EventSinkSettings {
+  readonly outbox: Pick<Outbox, 'add'>
+  readonly log: Log
+  /** Called when events were put into the outbox. */
+  onQueued(): void
+}
+
+/** Puts every selected event into the outbox of `event_return`; events that are fired together share a commit. */
+export class EventSink {
+  readonly #settings: EventSinkSettings
+  readonly #targets: readonly string[]
+  readonly #selects: (tag: string) => boolean
+  #waiting: Uint8Array[] = []
+  #waitingBytes = 0
+  #missed = 0
+  /** Number of events taken so far, and of those that are stored, or lost. */
+  #taken = 0
+  #settled = 0
+  readonly #pending: { readonly upTo: number; readonly stored: Deferred<void> }[] = []
+  #storing: Promise<void> | undefined
+
+  constructor(config: MasterConfig, settings: EventSinkSettings) {
+    this.#settings = settings
+    this.#targets = eventTargets(config)
+    this.#selects = selectedBy(config)
+  }
+
+  /** Take an event with its encoded body, if it is selected. Beyond `MAX_WAITING_BYTES` it is lost, which is logged. */
+  take(tag: string, body: Uint8Array): void {
+    if (!this.#selects(tag)) return
+    if (this.#waitingBytes + body.byteLength > MAX_WAITING_BYTES) {
+      this.#missed++
+      return
+    }
+    this.#waiting.push(body)
+    this.#waitingBytes += body.byteLength
+    this.#taken++
+    this.#storing ??= this.#storeAll().finally(() => {
+      this.#storing = undefined
+    })
+  }
+
+  /** Resolves when the events taken so far are on disk. Those that cannot be stored are lost, which is logged. */
+  async stored(): Promise<void> {
+    if (this.#settled === this.#taken) return
+    const stored = deferred()
+    this.#pending.push({ upTo: this.#taken, stored })
+    await stored.promise
+  }
+
+  /** Resolves when all events are stored. */
+  async close(): Promise<void> {
+    await this.#storing
+  }
+
+  async #storeAll(): Promise<void> {
+    await Promise.resolve() // until the events that came with the first one are taken
+    while (this.#waiting.length > 0) {
+      const bodies = this.#waiting.splice(0, MAX_EVENTS_PER_COMMIT)
+      for (const { byteLength } of bodies) this.#waitingBytes -= byteLength
+      await this.#store(bodies)
+      this.#settled += bodies.length
+      while (this.#pending[0] && this.#pending[0].upTo <= this.#settled)
+        this.#pending.shift()?.stored.resolve()
+    }
+  }
+
+  async #store(bodies: readonly Uint8Array[]): Promise<void> {
+    const { outbox, log, onQueued } = this.#settings
+    if (this.#missed > 0)
+      log.error(`${this.#missed} events are not in event_return: they came faster than they could be stored.`)
+    this.#missed = 0
+    const items = bodies.flatMap((body) => this.#item(body) ?? [])
+    try {
+      await outbox.add(this.#targets, items)
+      onQueued()
+    } catch (error) {
+      log.error(`${items.length} events are not in event_return: ${messageOf(error)}`)
+    }
+  }
+
+  #item(body: Uint8Array): OutboxItem | undefined {
+    try {
+      return { kind: 'event', ...decodeEvent(body) }
+    } catch (error) {
+      this.#settings.log.error(`An event is not in event_return: ${messageOf(error)}`)
+      return undefined
+    }
+  }
+}
+
+/** Return the filter of `event_return_whitelist` and `event_return_blacklist`, which are shell patterns for tags. */
+function selectedBy(config: MasterConfig): (tag: string) => boolean {
+  const [white, black] = [config.event_return_whitelist, config.event_return_blacklist]
+  const matches = (tag: string, patterns: readonly string[]) =>
+    patterns.some((pattern) => fnmatch(tag, pattern))
+  return (tag) => (white.length === 0 || matches(tag, white)) && !matches(tag, black)
+}
