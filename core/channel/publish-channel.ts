@@ -7,14 +7,14 @@ import type { RawArguments } from '../wire/raw-arguments.ts'
 import type { AesKeys } from './aes-keys.ts'
 
 /** Topic of one minion (wire protocol §9): the hex SHA-1 of its id. */
-export const topicOf = (id: string): string => createHash('sha1').update(id, 'utf8').digest('hex')
+export const minionTopic = (id: string): string => createHash('sha1').update(id, 'utf8').digest('hex')
 
 /**
  * Return the topic of one run of a minion, by the token of its start (`core/wire/minion-start.ts`). Nothing is published to it: the
  * subscription shows the master that the run is connected. It is short, because libzmq looks through all topics, character
  * by character, whenever a connection ends.
  */
-export const runTopicOf = (token: string): string => `${RUN}${token}`
+export const runTopic = (token: string): string => `${RUN}${token}`
 
 /** Return the token of a run's topic; undefined for other topics. */
 export const tokenOfRun = (topic: string): string | undefined =>
@@ -59,7 +59,7 @@ export class PublishChannel {
     })
     if (!filtering) return server.publish(frame)
     const syndics = hasSyndics ? [SYNDIC_TOPIC] : []
-    const topics = minions ? [...minions.map(topicOf), ...syndics] : [BROADCAST_TOPIC]
+    const topics = minions ? [...minions.map(minionTopic), ...syndics] : [BROADCAST_TOPIC]
     for (const topic of topics) await server.publish(frame, topic)
   }
 

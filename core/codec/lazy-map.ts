@@ -32,17 +32,17 @@ class LazyMembers implements ProxyHandler<Members> {
   }
 
   get(_: Members, key: string | symbol): unknown {
-    this.#look(key)
+    this.#decodeMember(key)
     return Reflect.get(this.#members, key)
   }
 
   has(_: Members, key: string | symbol): boolean {
-    this.#look(key)
+    this.#decodeMember(key)
     return Reflect.has(this.#members, key)
   }
 
   getOwnPropertyDescriptor(_: Members, key: string | symbol) {
-    this.#look(key)
+    this.#decodeMember(key)
     return Reflect.getOwnPropertyDescriptor(this.#members, key)
   }
 
@@ -52,7 +52,7 @@ class LazyMembers implements ProxyHandler<Members> {
     return Reflect.ownKeys(this.#members)
   }
 
-  #look(key: string | symbol): void {
+  #decodeMember(key: string | symbol): void {
     if (this.#complete || typeof key === 'symbol' || Object.hasOwn(this.#members, key)) return
     const place = this.#find(key)
     if (place >= 0) this.#members[key] = decode(this.#bytes.subarray(place, endOf(this.#bytes, place)))

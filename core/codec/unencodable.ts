@@ -15,7 +15,7 @@ const SHOWN = 200
  * of the whole value in the message.
  */
 export function whyUnencodable(value: unknown, name: string, levels = MAX_DEPTH): string | undefined {
-  return new Search(name, levels).look(value, 1)
+  return new Search(name, levels).reasonIn(value, 1)
 }
 
 /**
@@ -43,7 +43,7 @@ class Search {
     this.#levels = levels
   }
 
-  look(value: unknown, depth: number): string | undefined {
+  reasonIn(value: unknown, depth: number): string | undefined {
     if (this.#above.includes(value)) return this.#problem('is circular')
     if (typeof value === 'function' || typeof value === 'symbol') return this.#problem(`is a ${typeof value}`)
     if (typeof value !== 'object' || value === null || isLeaf(value)) return undefined
@@ -63,7 +63,7 @@ class Search {
     if (value instanceof Map) return this.#entries(value, depth)
     if (value instanceof Set) return this.#elements([...value], depth)
     const shown = representationOf(value)
-    if (shown !== value) return this.look(shown, depth + 1)
+    if (shown !== value) return this.reasonIn(shown, depth + 1)
     if (Array.isArray(value)) return this.#elements(value, depth)
     for (const key of Object.keys(value)) {
       const why = this.#member(key, Reflect.get(value, key), depth)
@@ -84,7 +84,7 @@ class Search {
     for (const [key, value] of map) {
       if (typeof key === 'object' && key !== null && !isLeaf(key))
         return this.#problem('has a key that is an array or a map')
-      const why = this.look(key, depth + 1) ?? this.#member(String(key), value, depth)
+      const why = this.reasonIn(key, depth + 1) ?? this.#member(String(key), value, depth)
       if (why !== undefined) return why
     }
     return undefined
@@ -92,7 +92,7 @@ class Search {
 
   #member(key: string | number, value: unknown, depth: number): string | undefined {
     this.#path.push(key)
-    const why = this.look(value, depth + 1)
+    const why = this.reasonIn(value, depth + 1)
     this.#path.pop()
     return why
   }

@@ -28,11 +28,15 @@ const parents: Readonly<Record<Part, Part | undefined>> = {
 }
 
 /** Return the name of a span within its job, from which its id is computed. */
-export const nameOf = ({ part, minion, returner }: Pick<JobSpan, 'part' | 'minion' | 'returner'>): string =>
+export const spanName = ({
+  part,
+  minion,
+  returner,
+}: Pick<JobSpan, 'part' | 'minion' | 'returner'>): string =>
   part === 'client' || part === 'publish' ? part : [part, minion, ...(returner ? [returner] : [])].join('/')
 
 /** Return the name of the parent of a span; undefined for the root of a trace. */
 export function parentOf({ part, minion, under }: JobSpan): string | undefined {
   const parent = under === 'job' ? under : under === 'nothing' ? undefined : parents[part]
-  return parent && nameOf({ part: parent, ...(minion !== undefined && { minion }) })
+  return parent && spanName({ part: parent, ...(minion !== undefined && { minion }) })
 }

@@ -17,7 +17,7 @@ import {
 } from '@opentelemetry/api'
 import { endsWithin } from '../base/with-timeout.ts'
 import { spanIdOf, traceIdOf } from './ids.ts'
-import { type JobSpan, nameOf, parentOf } from './job-span.ts'
+import { type JobSpan, parentOf, spanName } from './job-span.ts'
 import { type SpanIds, withIds } from './next-span.ts'
 
 interface Provider extends TracerProvider {
@@ -75,7 +75,7 @@ export class JobTracer {
   }
 
   #start(about: JobSpan, around: Context): Span {
-    const ids = { traceId: traceIdOf(about.jid), spanId: spanIdOf(about.jid, nameOf(about)) }
+    const ids = { traceId: traceIdOf(about.jid), spanId: spanIdOf(about.jid, spanName(about)) }
     const parent = parentOf(about) ?? (this.#setsIds ? undefined : 'client')
     const name = `${about.part === 'client' ? 'salt' : about.part} ${about.returner ?? shortened(about.fun)}`
     const options = {

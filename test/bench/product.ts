@@ -3,7 +3,7 @@
 export { deferred } from '../../core/base/deferred.ts'
 export { cachedMinions } from '../../core/cache/cached-minions.ts'
 export { MinionData } from '../../core/cache/minion-data.ts'
-export { runTopicOf } from '../../core/channel/publish-channel.ts'
+export { runTopic } from '../../core/channel/publish-channel.ts'
 export { signIn } from '../../core/channel/sign-in-client.ts'
 export { LocalClient, loadMasterConfig } from '../../core/client/index.ts'
 export { createMasterServices } from '../../core/client/services/master-services.ts'

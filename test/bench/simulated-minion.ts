@@ -22,7 +22,7 @@ import {
   readPublication,
   readStartAnswer,
   reconnectionWaits,
-  runTopicOf,
+  runTopic,
   type StartAnswer,
   signIn,
 } from './product.ts'
@@ -88,7 +88,7 @@ export class SimulatedMinion {
       host: this.#address.host,
       port: publishPort,
       identity: this.id,
-      topics: this.#address.ownTopics ? ['', runTopicOf(token)] : [],
+      topics: this.#address.ownTopics ? ['', runTopic(token)] : [],
       ...(reconnectMs !== undefined && reconnectionWaits(NO_OPTIONS, reconnectMs)),
     })
     const up = deferred<void>()

@@ -55,7 +55,7 @@ const go = (what: string, check: () => unknown) =>
   until(
     () => `${what}; the batches are ${JSON.stringify([...cluster.master.context.jobs.batches.list()])}`,
     async () => {
-      await keeper.look()
+      await keeper.advance()
       return Boolean(check())
     },
   )
@@ -171,9 +171,9 @@ test('a minion that neither returns nor says that it works is given up, and its 
   await go('the other is asked', () => asked().length === 2)
   now += 1_000
   await cluster.returned(String(asked()[1]?.job.jid), first === 'm1' ? 'm2' : 'm1')
-  await keeper.look()
+  await keeper.advance()
   now += 5_500 // it says that it works: so it has its time again
-  await keeper.look()
+  await keeper.advance()
   expect(status(jid).minions.running).toHaveLength(1)
   await cluster.run(first === 'm1' ? 'm2' : 'm1', 'saltutil.kill_all_jobs')
   await done(jid)
@@ -192,7 +192,7 @@ test('who answers that it does not run the wave is asked again: the answer may h
     const question = () => cluster.master.published.slice(known).find(({ job }) => job.arg[0] === about)
     await go(what, question)
     await jobs.saveReturn(String(question()?.job.jid), first, { return: {}, fun: 'saltutil.find_job' })
-    await keeper.look()
+    await keeper.advance()
   }
   now += 6_000 // timeout
   await deny('the question')
@@ -253,11 +253,11 @@ test('a wave that was recorded and not published when the master died is publish
     },
     { now: () => now },
   )
-  await until('the lost wave', async () => !(await dying.look()))
+  await until('the lost wave', async () => !(await dying.advance()))
   const [lost = ''] = status(jid).minions.running!
   expect(waves(jid)).toEqual([])
   keep()
-  await keeper.look()
+  await keeper.advance()
   now += 20_000 // minions have found back to the master
   await done(jid)
   expect(status(jid).minions.done?.toSorted()).toEqual(['m1', 'm2'])

@@ -113,7 +113,7 @@ test('once its time is over it expires: no minion gets it, and what was kept of 
   await take(web1, jid)
   await later(HOUR + 1)
   expect(await take(web2, jid)).toEqual({ state: 'expired' })
-  await keeper.look()
+  await keeper.update()
   expect(announced(jid)).toEqual([`salt/job/${jid}/delivered/web1`, `salt/job/${jid}/expired/web2`])
   expect(await missed(web2)).toEqual([])
   expect(await take(web2, jid)).toEqual({ state: 'expired' })
@@ -138,17 +138,17 @@ test('a cancelled one is neither given nor allowed to begin, also by a minion th
   expect(await take(web1, jid)).toEqual({ state: 'cancelled' })
   expect(await missed(web1)).toEqual([])
   expect(await take(web2, jid)).toEqual({ state: 'delivered' })
-  await keeper.look()
-  await keeper.look()
+  await keeper.update()
+  await keeper.update()
   expect(announced(jid)).toEqual([`salt/job/${jid}/delivered/web2`, `salt/job/${jid}/cancelled/web1`])
 })
 
 test('one of which the published form is lost is cancelled, and the log says why', async () => {
   const jid = await publish()
   await master.context.publications.remove(jid)
-  await keeper.look()
+  await keeper.update()
   await later(61)
-  await keeper.look()
+  await keeper.update()
   expect(announced(jid)).toHaveLength(2)
   expect(master.logged.join('\n')).toContain(`Job ${jid} is cancelled where it waits`)
 })
@@ -156,9 +156,9 @@ test('one of which the published form is lost is cancelled, and the log says why
 test('what is kept of a job that is no longer in the job cache is removed', async () => {
   await publish()
   await master.context.jobs.expire(new Date(master.now + 1))
-  await keeper.look()
+  await keeper.update()
   await later(61)
-  await keeper.look()
+  await keeper.update()
   expect([...master.context.publications.waiting()]).toEqual([])
 })
 
@@ -167,7 +167,7 @@ test('a minion that returned it without having taken it, as with a full disk, do
   const ret = { cmd: '_return', jid, return: 'x', retcode: 1, success: false, fun: 'test.echo', fun_args: [] }
   await request(web1, ret)
   await later(HOUR + 1)
-  await keeper.look()
+  await keeper.update()
   expect([announced(jid), master.context.jobs.deliveries.list()]).toEqual([[], []])
 })
 

@@ -1,6 +1,6 @@
 /** Events of the master, field by field as Salt's own master fires them: tags and keys are those that were recorded. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { topicOf } from '../../core/channel/publish-channel.ts'
+import { minionTopic } from '../../core/channel/publish-channel.ts'
 import { EventBus, tags } from '../../core/events/index.ts'
 import { Presence } from '../../core/master/publisher/presence.ts'
 import { packClear } from '../../core/wire/envelope.ts'
@@ -183,11 +183,11 @@ describe('the event', () => {
       elapsed: () => performance.now(),
       events: true,
     })
-    connected = new Set([topicOf('web1'), topicOf('nobody')])
+    connected = new Set([minionTopic('web1'), minionTopic('nobody')])
     await presence.update()
     await presence.update()
     presence.announce()
-    connected = new Set([topicOf('db1')])
+    connected = new Set([minionTopic('db1')])
     await presence.update()
     expect(fired).toEqual([
       ['salt/presence/change', { new: ['web1'], lost: [] }],

@@ -41,7 +41,7 @@ export class EventHub {
   readonly #summaries: Summaries
   readonly #owners = new JobOwners()
   readonly #firstEvents: Subscription | undefined
-  readonly #round: NodeJS.Timeout
+  readonly #stallChecks: NodeJS.Timeout
   #subscription: Subscription | undefined
   #flushing: NodeJS.Timeout | undefined
   #summing: NodeJS.Timeout | undefined
@@ -57,7 +57,7 @@ export class EventHub {
     this.#events = new FrameStream(settings)
     this.#formatted = new FrameStream(settings)
     this.#summaries = new Summaries({ grains: settings.events === 'all' })
-    this.#round = setInterval(() => this.#dropStalled(), STALL_CHECK_INTERVAL_MS).unref()
+    this.#stallChecks = setInterval(() => this.#dropStalled(), STALL_CHECK_INTERVAL_MS).unref()
     this.#firstEvents = settings.events === 'own' ? bus.subscribe(JobOwners.namesOwner) : undefined
     void this.#noteOwners()
   }
@@ -82,7 +82,7 @@ export class EventHub {
   }
 
   close(): void {
-    clearInterval(this.#round)
+    clearInterval(this.#stallChecks)
     clearTimeout(this.#flushing)
     clearTimeout(this.#summing)
     this.#firstEvents?.close()

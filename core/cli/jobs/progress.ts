@@ -55,17 +55,17 @@ function barLine(counts: JobCounts, elapsedMs: number, width: number): string {
 function printSteps(counts: () => JobCounts): ProgressDisplay {
   const startedAt = Date.now()
   let printed = 0
-  const look = () => {
+  const printStep = () => {
     const step = Math.floor((partOf(counts()) * 100) / STEP_PERCENT) * STEP_PERCENT
     if (step <= printed) return
     printed = step
     printNote(`${step} %: ${statusText(counts(), Date.now() - startedAt)}`)
   }
-  const timer = setInterval(look, POLL_INTERVAL_MS)
+  const timer = setInterval(printStep, POLL_INTERVAL_MS)
   return {
     end() {
       clearInterval(timer)
-      look()
+      printStep()
     },
   }
 }

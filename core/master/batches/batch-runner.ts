@@ -35,7 +35,7 @@ export class BatchRunner {
   async #keep(): Promise<void> {
     const { signal } = this.#closing
     while (!signal.aborted) {
-      const isFine = await this.look().catch((error: unknown) => {
+      const isFine = await this.advance().catch((error: unknown) => {
         this.#context.log.error(`Batches cannot continue at the moment: ${messageOf(error)}`)
         return false
       })
@@ -45,7 +45,7 @@ export class BatchRunner {
   }
 
   /** Advance each batch. Returns false if one failed. */
-  async look(): Promise<boolean> {
+  async advance(): Promise<boolean> {
     let isFine = true
     for (const jid of this.#context.jobs.batches.open()) isFine = (await this.#advance(jid)) && isFine
     return isFine

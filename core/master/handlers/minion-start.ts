@@ -1,6 +1,6 @@
 import { connections, UNLISTED_MS } from '../../cache/connected.ts'
 import { MAX_RECONNECT_MS, type MinionStart, type StartAnswer } from '../../wire/minion-start.ts'
-import { placeOf } from '../publisher/duplicate-minions.ts'
+import { startPlace } from '../publisher/duplicate-minions.ts'
 import type { WorkerContext } from '../worker/context.ts'
 
 /** Minions that reconnect to this master spread over a millisecond each, so that about a thousand come back in a second. */
@@ -57,7 +57,7 @@ async function checkMinionStart(
       .of(id)
       .find(({ token, at }) => token !== start.token && (there.includes(token) || now - at < UNLISTED_MS))
     if (first) {
-      const sentence = `There are two minions with the id ${id} and its key, ${placeOf(first)} and ${placeOf(start)}`
+      const sentence = `There are two minions with the id ${id} and its key, ${startPlace(first)} and ${startPlace(start)}`
       context.log.error(`${sentence}: the one that started second gets no jobs (refuse_second_minion).`)
       return `${sentence}. This one gets no jobs, because refuse_second_minion is set on the master.`
     }

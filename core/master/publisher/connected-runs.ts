@@ -1,8 +1,8 @@
-import { tokenOfRun, topicOf } from '../../channel/publish-channel.ts'
+import { minionTopic, tokenOfRun } from '../../channel/publish-channel.ts'
 
 /** What the subscriptions of the publish port show. */
 export interface ConnectedMinions {
-  /** Topics of minions (`topicOf`): those of connected runs, and those that minions subscribe to with `zmq_filtering`. */
+  /** Topics of minions (`minionTopic`): those of connected runs, and those that minions subscribe to with `zmq_filtering`. */
   readonly topics: ReadonlySet<string>
   /** Tokens of the connected runs of minions of salt-ts, by the ids that have reported them with their keys. */
   readonly runs: ReadonlyMap<string, readonly string[]>
@@ -32,7 +32,7 @@ export class RunTopics {
         const id = this.#known.get(token) ?? this.#idOf(token)
         if (id === undefined) continue
         known.set(token, id)
-        topics.add(topicOf(id))
+        topics.add(minionTopic(id))
         runs.set(id, [...(runs.get(id) ?? []), token])
       }
     }

@@ -37,7 +37,7 @@ export class DuplicateMinions {
   }
 
   /** Look for duplicates and report them; call it every few seconds. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { acceptedIds, elapsed, runs } = this.#settings
     const now = elapsed()
     const duplicates = new Map<string, ConnectedRuns>()
@@ -71,10 +71,10 @@ export class DuplicateMinions {
 
 export const duplicateMessage = (id: string, starts: readonly KnownStart[]): string =>
   `${starts.length} minions run with the id ${id} and its key, and each of them runs its jobs: ` +
-  `${starts.map(placeOf).join(', and ')}. One may be a copy of the other's disk: stop it, remove minion.pem and minion.pub ` +
+  `${starts.map(startPlace).join(', and ')}. One may be a copy of the other's disk: stop it, remove minion.pem and minion.pub ` +
   'from its pki_dir, and give it an id of its own. With refuse_second_minion: true the master gives no jobs to ' +
   'the one that started second.'
 
 /** Describe where a minion runs. */
-export const placeOf = ({ address, host, pid }: Omit<KnownStart, 'token' | 'at'>): string =>
+export const startPlace = ({ address, host, pid }: Omit<KnownStart, 'token' | 'at'>): string =>
   `one at ${address} (host ${host}, process ${pid})`

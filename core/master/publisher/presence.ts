@@ -1,6 +1,6 @@
 import { writeFileAtomic } from '../../base/files/atomic-file.ts'
 import type { Connections } from '../../cache/connected.ts'
-import { topicOf } from '../../channel/publish-channel.ts'
+import { minionTopic } from '../../channel/publish-channel.ts'
 import { tags } from '../../events/index.ts'
 import { MAX_RECONNECT_MS } from '../../wire/minion-start.ts'
 
@@ -9,7 +9,7 @@ const RECONNECTING_MS = MAX_RECONNECT_MS + 10_000
 
 export interface PresenceSettings {
   acceptedIds(): Promise<string[]>
-  /** Topics of connected minions (`topicOf`). */
+  /** Topics of connected minions (`minionTopic`). */
   topics(): ReadonlySet<string>
   /** Number of connected subscribers. */
   subscribers(): number
@@ -59,7 +59,7 @@ export class Presence {
   async update(): Promise<void> {
     const { acceptedIds, events, fire } = this.#settings
     const accepted = await acceptedIds()
-    const present = new Set(await this.#look(accepted))
+    const present = new Set(await this.#connectedAmong(accepted))
     const fresh = [...present].filter((id) => !this.#present.has(id))
     const lost = [...this.#present].filter((id) => !present.has(id))
     const now = this.#settings.elapsed()
@@ -71,10 +71,10 @@ export class Presence {
     if ((fresh.length > 0 || lost.length > 0) && events) fire(tags.presenceChange, { new: fresh, lost })
   }
 
-  async #look(ids: readonly string[]): Promise<string[]> {
+  async #connectedAmong(ids: readonly string[]): Promise<string[]> {
     const { topics, subscribers, byAddress } = this.#settings
     const connected = topics()
-    const named = ids.filter((id) => connected.has(topicOf(id)))
+    const named = ids.filter((id) => connected.has(minionTopic(id)))
     for (const id of named) this.#named.add(id)
     if (subscribers() <= named.length) return named
     return [...named, ...(await byAddress(ids.filter((id) => !this.#named.has(id))))]

@@ -6,7 +6,7 @@ import { connections } from '../../cache/connected.ts'
 import type { MinionData } from '../../cache/minion-data.ts'
 import type { MinionStarts } from '../../cache/minion-starts.ts'
 import { readIntroduction } from '../../channel/introduction.ts'
-import { BROADCAST_TOPIC, SYNDIC_TOPIC, topicOf } from '../../channel/publish-channel.ts'
+import { BROADCAST_TOPIC, minionTopic, SYNDIC_TOPIC } from '../../channel/publish-channel.ts'
 import { connectedFile, eventOutboxDirectory, minionDataDirectory } from '../../config/cachedir.ts'
 import { type MasterConfig, networkTransportOf } from '../../config/index.ts'
 import { createEventWatch, EventPublisher, masterEventSockets, meterEventBus } from '../../events/index.ts'
@@ -53,7 +53,7 @@ async function open({ config, aesKeys, log, meter, supervisor }: ChildStart): Pr
     masterKey: key,
     async identify(introduction) {
       const id = readIntroduction(introduction, aesKeys, (id) => keys.accepted(id))
-      return id && [topicOf(id), BROADCAST_TOPIC, ...(config.order_masters ? [SYNDIC_TOPIC] : [])]
+      return id && [minionTopic(id), BROADCAST_TOPIC, ...(config.order_masters ? [SYNDIC_TOPIC] : [])]
     },
     log,
   })
@@ -84,7 +84,7 @@ async function open({ config, aesKeys, log, meter, supervisor }: ChildStart): Pr
     }
     connected = runTopics?.read(topics) ?? NOBODY
   }
-  const seconds = new DuplicateMinions({
+  const duplicates = new DuplicateMinions({
     acceptedIds: () => keys.minions(),
     runs: () => connected.runs,
     startsOf: async (id) => (await minionStarts()).of(id),
@@ -118,7 +118,7 @@ async function open({ config, aesKeys, log, meter, supervisor }: ChildStart): Pr
   function update(): void {
     updating ??= readConnected()
       .then(() => presence.update())
-      .then(() => seconds.look())
+      .then(() => duplicates.check())
       .catch((error: unknown) =>
         complain(`Cannot list the connected minions: ${fileProblem(error)}.`, 'minions'),
       )

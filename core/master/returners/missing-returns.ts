@@ -38,7 +38,7 @@ export function recordMissingReturns(
 ): { close(): Promise<void> } {
   const seconds = config.missing_returns_after
   const keys = new KeyStore(config.pki_dir, config.api_clients)
-  async function look(): Promise<void> {
+  async function recordDue(): Promise<void> {
     const moment = clock.now() - seconds * 1000
     // Some of their minions have not had their turn, or may still take the job.
     const open = new Set([...jobs.batches.open(), ...jobs.deliveries.list().map(({ jid }) => jid)])
@@ -62,7 +62,7 @@ export function recordMissingReturns(
     )
   }
   if (seconds === 0) return { close: async () => undefined }
-  return repeat(look, 1000 * Math.min(config.loop_interval, seconds), (error) =>
+  return repeat(recordDue, 1000 * Math.min(config.loop_interval, seconds), (error) =>
     log.error(`Missing returns could not be recorded: ${messageOf(error)}`),
   )
 }

@@ -29,24 +29,24 @@ const QUIET = 0.1
  * How many quiet looks in a row, 5 minutes, end a load. V8 then shrinks its young generation, since little was allocated for 5 s: that
  * gives 30 MB back, and the next load takes up to 30% more processor time until it has grown again.
  */
-const LOOKS_TO_SHRINK = 60
+const CHECKS_TO_SHRINK = 60
 
 /**
  * Collect garbage after some work, and at the end of a load; it takes 10 ms and more. ZeroMQ messages are small to V8 but hold large memory outside its
  * heap, so V8 collects old ones too late.
  */
 export function collectGarbageAfterWork(collect = garbageCollector()): void {
-  let lookedAt = 0
+  let checkedAt = 0
   let collectedAt = 0
   let cost = 0
-  let quietLooks = 0
-  const look = () => {
+  let quietChecks = 0
+  const collectIfDue = () => {
     const now = processorTime()
-    const isQuiet = now - lookedAt < QUIET * POLL_MS * 1000
-    lookedAt = now
-    quietLooks = isQuiet ? quietLooks + 1 : 0
+    const isQuiet = now - checkedAt < QUIET * POLL_MS * 1000
+    checkedAt = now
+    quietChecks = isQuiet ? quietChecks + 1 : 0
     const minWork = Math.max(MIN_WORK_US, WORK_PER_COLLECTION[isQuiet ? 'quiet' : 'busy'] * cost)
-    if (quietLooks !== LOOKS_TO_SHRINK && now - collectedAt < minWork) return
+    if (quietChecks !== CHECKS_TO_SHRINK && now - collectedAt < minWork) return
     // Collections of V8 under load do not compact: they would take several times as long.
     setFlagsFromString('--compact-on-every-full-gc')
     collect()
@@ -54,7 +54,7 @@ export function collectGarbageAfterWork(collect = garbageCollector()): void {
     collectedAt = processorTime()
     cost = collectedAt - now
   }
-  setInterval(look, POLL_MS).unref()
+  setInterval(collectIfDue, POLL_MS).unref()
 }
 
 function processorTime(): number {

@@ -30,7 +30,7 @@ export class DeliveryKeeper {
   /** Jobs of which the two stores disagreed at the last comparison: one may have been written and the other not yet. */
   #suspects: ReadonlySet<string> = new Set()
   #compareAt = 0
-  #rounds: Repetition | undefined
+  #updates: Repetition | undefined
 
   constructor(context: KeeperContext) {
     this.#context = context
@@ -38,8 +38,8 @@ export class DeliveryKeeper {
 
   start(): this {
     const { log } = this.#context
-    this.#rounds ??= repeat(
-      () => this.look(),
+    this.#updates ??= repeat(
+      () => this.update(),
       POLL_MS,
       (error) =>
         log.error(`What becomes of jobs that wait for minions cannot be recorded: ${messageOf(error)}`),
@@ -48,11 +48,11 @@ export class DeliveryKeeper {
   }
 
   async close(): Promise<void> {
-    await this.#rounds?.close()
+    await this.#updates?.close()
   }
 
   /** Close the jobs whose time is over, and announce decisions. */
-  async look(): Promise<void> {
+  async update(): Promise<void> {
     const { jobs, clock, publications } = this.#context
     const now = clock.now()
     const over = jobs.deliveries.list().filter(({ untilMs }) => untilMs <= now)

@@ -30,7 +30,7 @@ export function masterAddresses(config: MinionConfig): MasterAddress[] {
 export const isOverNats = ({ transport }: MasterAddress): boolean => transport === 'nats'
 
 /** Return the name of a master in messages: `host:port`, or `NATS` for those that are reached over that. */
-export const nameOf = (master: MasterAddress): string =>
+export const masterName = (master: MasterAddress): string =>
   isOverNats(master) ? 'NATS' : `${master.host}:${master.port}`
 
 function addressOf(text: string, config: MinionConfig): MasterAddress {

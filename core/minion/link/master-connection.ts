@@ -3,7 +3,7 @@ import type { Log } from '../../author/context.ts'
 import { deferred } from '../../base/deferred.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
 import { makeIntroduction } from '../../channel/introduction.ts'
-import { BROADCAST_TOPIC, runTopicOf, SYNDIC_TOPIC, topicOf } from '../../channel/publish-channel.ts'
+import { BROADCAST_TOPIC, minionTopic, runTopic, SYNDIC_TOPIC } from '../../channel/publish-channel.ts'
 import { createRequestChannel, type Recipient, type RequestChannel } from '../../channel/request-channel.ts'
 import type { KnownMaster, SignInKeys } from '../../channel/sign-in-client.ts'
 import { type ReceivedPublication, receiveJobs } from '../../channel/subscription.ts'
@@ -12,7 +12,7 @@ import { keepAliveOf, type MinionConfig, tlsToMaster } from '../../config/index.
 import { type PrivateKey, type PublicKey, SymmetricKey } from '../../crypto/index.ts'
 import { component } from '../../log/component.ts'
 import type { ClientSettings, PublishClient, RequestClient, Transport } from '../../transport/contract.ts'
-import { isOverNats, type MasterAddress, nameOf } from './master-addresses.ts'
+import { isOverNats, type MasterAddress, masterName } from './master-addresses.ts'
 import { missedJobs } from './missed-jobs.ts'
 import { signInUntilAccepted } from './persistent-sign-in.ts'
 import { portCheckMs, reconnectionWaits } from './reconnection.ts'
@@ -99,9 +99,9 @@ export class MasterConnection {
     return this.#settings.address
   }
 
-  /** The name of the master in messages, see {@link nameOf}. */
+  /** The name of the master in messages, see {@link masterName}. */
   get address(): string {
-    return nameOf(this.#settings.address)
+    return masterName(this.#settings.address)
   }
 
   /**
@@ -276,7 +276,7 @@ export class MasterConnection {
 
   async #subscribe(offered: number): Promise<PublishClient> {
     const { transport, config, id, key, log, isSyndic } = this.#settings
-    const own = topicOf(id)
+    const own = minionTopic(id)
     const addressed = [BROADCAST_TOPIC, isSyndic ? SYNDIC_TOPIC : own]
     const port = config.publish_port && config.publish_port !== 4506 ? config.publish_port : offered
     component(log, 'transport.zeromq').debug(
@@ -290,7 +290,7 @@ export class MasterConnection {
       // The topic of the run identifies the connected minion to its master; '' matches every payload.
       topics: [
         ...(config.zmq_filtering ? [...new Set([...addressed, own])] : ['']),
-        runTopicOf(this.#start.token),
+        runTopic(this.#start.token),
       ],
       addressed,
       introduction: async () => makeIntroduction(id, makeToken(key), await this.#signedIn()),
@@ -401,6 +401,6 @@ export class MasterConnection {
 }
 
 const publisherOf = (address: MasterAddress): string =>
-  isOverNats(address) ? 'the masters over NATS' : `the master's publish port ${nameOf(address)}`
+  isOverNats(address) ? 'the masters over NATS' : `the master's publish port ${masterName(address)}`
 
 const isTimeout = (error: unknown): boolean => SaltError.is(error) && error.code === 'TIMEOUT'

@@ -27,11 +27,11 @@ export function sendReturn<C extends Connection>(
   const first = other()
   if (first) return first.request(ret, to)
   const found = deferred<C>()
-  const look = () => {
+  const findOther = () => {
     const next = other()
     if (next) found.resolve(next)
   }
-  const forget = connections.map((each) => each.onChange(look))
+  const forget = connections.map((each) => each.onChange(findOther))
   const later = found.promise.then((next) => next.request(ret, to))
   return Promise.race([connection.request(ret, to), later]).finally(() => {
     for (const each of forget) each()

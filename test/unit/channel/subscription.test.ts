@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { AesKeys } from '../../../core/channel/aes-keys.ts'
-import { BROADCAST_TOPIC, PublishChannel, topicOf } from '../../../core/channel/publish-channel.ts'
+import { BROADCAST_TOPIC, minionTopic, PublishChannel } from '../../../core/channel/publish-channel.ts'
 import type { SignInKeys } from '../../../core/channel/sign-in-client.ts'
 import {
   type ReceivedPublication,
@@ -201,6 +201,10 @@ test('with topics each minion that is meant gets one, everybody the broadcast wh
   const { channel, frames } = await open({ filtering: true })
   await channel.publish(job, ['web1', 'web2'])
   await channel.publish(job)
-  expect(frames.map(({ topic }) => topic)).toEqual([topicOf('web1'), topicOf('web2'), BROADCAST_TOPIC])
-  expect(topicOf('web1')).toMatch(/^[0-9a-f]{40}$/)
+  expect(frames.map(({ topic }) => topic)).toEqual([
+    minionTopic('web1'),
+    minionTopic('web2'),
+    BROADCAST_TOPIC,
+  ])
+  expect(minionTopic('web1')).toMatch(/^[0-9a-f]{40}$/)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { spanIdOf, traceIdOf } from '../../../core/tracing/ids.ts'
-import { type JobSpan, nameOf, parentOf } from '../../../core/tracing/job-span.ts'
+import { type JobSpan, parentOf, spanName } from '../../../core/tracing/job-span.ts'
 
 test('the trace of a job is its id with zeros in front', () => {
   expect(traceIdOf('20261122112205123456')).toBe('00000000000020261122112205123456')
@@ -26,5 +26,5 @@ test('every part is under the one that it is done for', () => {
   expect([of('run'), of('return')]).toEqual(['job/web1', 'job/web1'])
   expect(of('write')).toBe('return/web1')
   expect(of('write', { under: 'job' })).toBe('job/web1')
-  expect(nameOf({ part: 'write', minion: 'web1', returner: 'postgres' })).toBe('write/web1/postgres')
+  expect(spanName({ part: 'write', minion: 'web1', returner: 'postgres' })).toBe('write/web1/postgres')
 })

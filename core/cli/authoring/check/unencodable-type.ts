@@ -26,7 +26,7 @@ export class ResultTypes {
     const [signature] = (run ? this.#checker.getTypeOfSymbol(run) : type).getCallSignatures()
     if (!signature) return undefined
     for (const result of this.#settled(signature.getReturnType())) {
-      const why = this.#look(result, 'return', [])
+      const why = this.#reasonIn(result, 'return', [])
       if (why !== undefined) return why
     }
     return undefined
@@ -41,9 +41,9 @@ export class ResultTypes {
   #argumentsOf = (type: ts.Type): readonly ts.Type[] =>
     this.#checker.getTypeArguments(type as ts.TypeReference)
 
-  #look(type: ts.Type, path: string, above: readonly ts.Type[]): string | undefined {
+  #reasonIn(type: ts.Type, path: string, above: readonly ts.Type[]): string | undefined {
     const { TypeFlags } = this.#ts
-    if (type.isUnion()) return first(type.types, (member) => this.#look(member, path, above))
+    if (type.isUnion()) return first(type.types, (member) => this.#reasonIn(member, path, above))
     if (type.flags & TypeFlags.ESSymbolLike) return `${path} is a symbol`
     if (!(type.flags & (TypeFlags.Object | TypeFlags.Intersection))) return undefined
     if (type.getCallSignatures().length > 0 || type.getConstructSignatures().length > 0)
@@ -57,11 +57,11 @@ export class ResultTypes {
     if (name === 'Promise') return `${path} is a promise; await it`
     const isList = this.#checker.isArrayType(type) || this.#checker.isTupleType(type)
     if (isList || /^(?:Readonly)?Set$/.test(name))
-      return first(this.#argumentsOf(type), (item) => this.#look(item, `${path}[]`, above))
+      return first(this.#argumentsOf(type), (item) => this.#reasonIn(item, `${path}[]`, above))
     if (/^(?:Readonly)?Map$/.test(name)) return this.#map(type, path, above)
     const toJson = type.getProperty('toJSON')
     const [shown] = toJson ? this.#checker.getTypeOfSymbol(toJson).getCallSignatures() : []
-    if (shown) return this.#look(shown.getReturnType(), path, above)
+    if (shown) return this.#reasonIn(shown.getReturnType(), path, above)
     return this.#members(type, path, above)
   }
 
@@ -69,15 +69,15 @@ export class ResultTypes {
     const [key, value] = this.#argumentsOf(type)
     const isMap = key && key.flags & this.#ts.TypeFlags.Object && !LEAVES.test(nameOf(key))
     if (isMap) return `${path} has a key that is an array or a map`
-    return value && this.#look(value, `${path}[…]`, above)
+    return value && this.#reasonIn(value, `${path}[…]`, above)
   }
 
   #members(type: ts.Type, path: string, above: readonly ts.Type[]): string | undefined {
     const values = [type.getStringIndexType(), type.getNumberIndexType()].filter((one) => one !== undefined)
     return (
       first(type.getProperties().filter(this.#isOwn), (member) =>
-        this.#look(this.#checker.getTypeOfSymbol(member), `${path}.${member.getName()}`, above),
-      ) ?? first(values, (value) => this.#look(value, `${path}[…]`, above))
+        this.#reasonIn(this.#checker.getTypeOfSymbol(member), `${path}.${member.getName()}`, above),
+      ) ?? first(values, (value) => this.#reasonIn(value, `${path}[…]`, above))
     )
   }
 

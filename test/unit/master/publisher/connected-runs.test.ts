@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { MinionStarts } from '../../../../core/cache/minion-starts.ts'
-import { runTopicOf, topicOf } from '../../../../core/channel/publish-channel.ts'
+import { minionTopic, runTopic } from '../../../../core/channel/publish-channel.ts'
 import { RunTopics } from '../../../../core/master/publisher/connected-runs.ts'
 import { newStartToken } from '../../../../core/wire/minion-start.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
@@ -24,16 +24,16 @@ const read = (...topics: string[]) => new RunTopics((token) => starts.idOf(token
 
 test('a connected run is one of the minion that reported it', async () => {
   const [first, second, other] = [await report('web1'), await report('web1'), await report('web2')]
-  const { topics, runs } = read('broadcast', ...[first, second, other].map(runTopicOf))
-  expect(topics).toEqual(new Set(['broadcast', topicOf('web1'), topicOf('web2')]))
+  const { topics, runs } = read('broadcast', ...[first, second, other].map(runTopic))
+  expect(topics).toEqual(new Set(['broadcast', minionTopic('web1'), minionTopic('web2')]))
   expect(Object.fromEntries(runs)).toEqual({ web1: [first, second], web2: [other] })
 })
 
 test('a topic of a run that nobody reported shows nothing, and nobody takes the run of another minion', async () => {
   const token = await report('web1')
   await report('web2', token)
-  expect(read(runTopicOf(newStartToken())).topics).toEqual(new Set())
-  expect([...read(runTopicOf(token)).runs.keys()]).toEqual(['web1'])
+  expect(read(runTopic(newStartToken())).topics).toEqual(new Set())
+  expect([...read(runTopic(token)).runs.keys()]).toEqual(['web1'])
 })
 
 test('the runs of minions without a key, and all but the latest, are forgotten', async () => {
@@ -51,7 +51,7 @@ test('the runs of minions without a key, and all but the latest, are forgotten',
 test('a run that is reported after it has connected is found at the next reading', async () => {
   const found = new RunTopics((token) => starts.idOf(token))
   const token = newStartToken()
-  expect(found.read(new Set([runTopicOf(token)])).runs.size).toBe(0)
+  expect(found.read(new Set([runTopic(token)])).runs.size).toBe(0)
   await report('web1', token)
-  expect([...found.read(new Set([runTopicOf(token)])).runs.keys()]).toEqual(['web1'])
+  expect([...found.read(new Set([runTopic(token)])).runs.keys()]).toEqual(['web1'])
 })

@@ -37,7 +37,7 @@ describe('two minions with one id and key', () => {
   const look = (seconds_: number, ...tokens: string[]) => {
     connected = tokens
     now += seconds_ * 1000
-    return seconds.look()
+    return seconds.check()
   }
 
   test('are told once both have stayed connected, with their addresses, and once an hour', async () => {

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Connections } from '../../../../core/cache/connected.ts'
-import { topicOf } from '../../../../core/channel/publish-channel.ts'
+import { minionTopic } from '../../../../core/channel/publish-channel.ts'
 import { Presence } from '../../../../core/master/publisher/presence.ts'
 import {
   grainAddresses,
@@ -25,7 +25,7 @@ describe('presence', () => {
     const state = { topics: ['ours'], subscribers: 2, near: ['ours2', 'python'] }
     const presence = new Presence({
       acceptedIds: async () => ['ours', 'ours2', 'python', 'far'],
-      topics: () => new Set(state.topics.map(topicOf)),
+      topics: () => new Set(state.topics.map(minionTopic)),
       subscribers: () => state.subscribers,
       byAddress: async (ids) => ids.filter((id) => state.near.includes(id)),
       fire: (_, data) => fired.push(data),
@@ -62,7 +62,7 @@ describe('presence', () => {
     const open = (previous?: Connections) =>
       new Presence({
         acceptedIds: async () => state.accepted,
-        topics: () => new Set(state.topics.map(topicOf)),
+        topics: () => new Set(state.topics.map(minionTopic)),
         subscribers: () => state.topics.length,
         byAddress: async () => [],
         fire: () => {},

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { topicOf } from '../../../../core/channel/publish-channel.ts'
+import { minionTopic } from '../../../../core/channel/publish-channel.ts'
 import { loadMinionConfig } from '../../../../core/config/index.ts'
 import { MasterConnection } from '../../../../core/minion/link/master-connection.ts'
 import type {
@@ -158,7 +158,7 @@ describe('connections to a master', () => {
     const filtered = await follow({ zmq_filtering: true })
     expect(filtered.subscribe.topics).toEqual([
       'broadcast',
-      topicOf(ID),
+      minionTopic(ID),
       expect.stringMatching(/^~[\w-]{6}$/),
     ])
   })
