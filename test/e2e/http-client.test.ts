@@ -7,6 +7,8 @@ import { HttpClient, HttpError, type HttpEvent, untyped } from '../../core/clien
 import { API_CLIENTS } from '../harness/api-clients.ts'
 import { Cluster } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
+import { treeOf } from '../harness/processes.ts'
+import { SLOW_TEST } from '../harness/slow.ts'
 
 const credentials = { eauth: 'sharedsecret', username: 'ada', sharedsecret: 'a shared secret of the test' }
 
@@ -102,6 +104,30 @@ test('what the server refuses is an HttpError with its sentence and status', asy
   await other.logout()
   await expect(other.run('manage.up')).rejects.toMatchObject({ status: 401 })
 })
+
+test(
+  'salt-api is killed: cmdIter still gives every result, and events say that they have ended',
+  SLOW_TEST,
+  async () => {
+    const events = client.events('salt/job/*/new')
+    const published = events.next()
+    const seen: unknown[] = []
+    const following = (async () => {
+      for await (const { id, state } of client.cmdIter({ tgt: 'web*', fun: 'test.sleep', arg: [3] }))
+        seen.push([id, state])
+    })()
+    await published
+    const child = treeOf(cluster.master.pid).find(({ command }) => command.includes('salt-api'))
+    if (child === undefined) throw new Error('salt-api is no child of the master')
+    process.kill(child.pid, 'SIGKILL')
+    await expect(events.next()).rejects.toMatchObject({ name: 'HttpError', code: 'STREAM_ENDED' })
+    await following
+    expect(seen.sort()).toEqual([
+      ['web1', 'returned'],
+      ['web2', 'returned'],
+    ])
+  },
+)
 
 test('the signal of a request ends the waiting', async () => {
   const ended = new AbortController()

@@ -1,7 +1,10 @@
 /** A client of salt-api for browsers and other programs. It uses `fetch` and nothing of Node. */
 import type { JobArguments, JobFunctions, JobReturn } from '../../author/calls.ts'
 import type { JobTarget } from '../../author/context.ts'
-import { chunksOf, serverSentData } from './server-sent-events.ts'
+import { type EventMessages, eventsIn, type HttpEvent } from './event-stream.ts'
+import { followHttpJob } from './follow-http-job.ts'
+import { HttpError, problemOf, unreachable } from './http-error.ts'
+import { type HttpJob, type HttpResult, type HttpReturn, type Item, resultOf } from './http-job.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -45,38 +48,15 @@ interface HttpJobSettings extends JobTarget {
   readonly signal?: AbortSignal
 }
 
-/** The outcome of a job on one minion. `R` is the type of what its function returns. */
-export type HttpResult<R = unknown> = { readonly id: string; readonly jid: string } & (
-  | { readonly state: 'returned'; readonly return: R; readonly retcode: 0 }
-  /** The exit code is not 0. The return is mostly the text of an error. */
-  | { readonly state: 'failed'; readonly return: unknown; readonly retcode: number }
-  /** `reason` is a sentence. */
-  | { readonly state: 'missing'; readonly reason: string }
-)
-
-export interface HttpJob {
-  readonly jid: string
-  /** Minions that are expected to return. */
-  readonly minions: readonly string[]
+export interface HttpEventOptions {
+  /** Called with what the server says beside events: that it has missed some, or why it ends them. */
+  readonly onNotice?: (sentence: string) => void
 }
 
-export interface HttpEvent {
-  readonly tag: string
-  readonly data: Fields
-}
-
-/** An answer of salt-api that is no success. The message is the sentence of the server. */
-export class HttpError extends Error {
-  override readonly name = 'HttpError'
-  readonly status: number
-
-  constructor(status: number, message: string) {
-    super(message)
-    this.status = status
-  }
-}
-
-/** Publishes jobs, runs runners and listens to events through salt-api. Every method rejects with {@link HttpError}. */
+/**
+ * Publishes jobs, runs runners and listens to events through salt-api. What fails rejects with {@link HttpError}; what is ended by its
+ * `signal` rejects with the reason of that, but for {@link events}.
+ */
 export class HttpClient {
   readonly #url: URL
   readonly #fetch: typeof fetch
@@ -127,25 +107,20 @@ export class HttpClient {
   }
 
   /**
-   * Publish, and yield each result when its minion returns. Listens before it publishes, so that no return is missed. It ends when
-   * all have returned; `signal` ends it earlier. Minions that do not return are for {@link cmd}, which knows why.
+   * Publish, and yield each result when its minion returns. Listens before it publishes, and reads what it has missed from the job
+   * cache when the connection was lost, so that no return is missed. It ends when all have returned; `signal` ends it earlier. Rejects
+   * with STREAM_ENDED if the job cannot be followed any more. Minions that do not return are for {@link cmd}, which knows why.
    */
   cmdIter<const F extends JobFunctions>(request: HttpRequest<F>): AsyncGenerator<HttpResult<JobReturn<F>>>
   async *cmdIter(request: AnyRequest): AsyncGenerator<HttpResult> {
     const listening = new AbortController()
-    const signals = [listening.signal, ...(request.signal ? [request.signal] : [])]
-    const events = await this.#open('salt/job/*/ret/*', AbortSignal.any(signals))
+    const signal = AbortSignal.any([listening.signal, ...(request.signal ? [request.signal] : [])])
+    const open = (until: AbortSignal) => this.#open('salt/job/*/ret/*', until)
     try {
+      const events = await open(signal)
       const job = await this.#publish(request)
-      const awaited = new Set(job?.minions)
-      if (!job || awaited.size === 0) return
-      for await (const { tag, data } of events) {
-        const [, , jid, , id = ''] = tag.split('/')
-        if (jid !== job.jid || !awaited.delete(id)) continue
-        const ret = isTrimmed(data.return) ? await this.#stored(jid, id) : data.return
-        yield resultOf(id, { ret, retcode: retcodeIn(data), jid })
-        if (awaited.size === 0) return
-      }
+      if (!job || job.minions.length === 0) return
+      yield* followHttpJob({ job, events, open, stored: () => this.#stored(job.jid, signal), signal })
     } finally {
       listening.abort()
     }
@@ -157,74 +132,83 @@ export class HttpClient {
     return result
   }
 
-  /** Yield the events whose tags match a shell pattern (default: all), until `signal` aborts or the server ends. */
-  async *events(tag?: string, signal?: AbortSignal): AsyncGenerator<HttpEvent> {
-    yield* await this.#open(tag, signal)
+  /**
+   * Yield the events whose tags match a shell pattern (default: all), until `signal` aborts. Rejects with STREAM_ENDED and the reason of
+   * the server when the server ends them, since those that come until they are read again are missed.
+   */
+  async *events(
+    tag?: string,
+    signal?: AbortSignal,
+    { onNotice }: HttpEventOptions = {},
+  ): AsyncGenerator<HttpEvent> {
+    try {
+      for await (const message of await this.#open(tag, signal)) {
+        if ('notice' in message) onNotice?.(message.notice)
+        else yield message
+      }
+    } catch (error) {
+      if (!signal?.aborted) throw error
+    }
   }
 
-  /** Return what a minion has returned, from the job cache. */
-  async #stored(jid: string, id: string): Promise<unknown> {
-    const response = await this.#request(`jobs/${jid}`, { headers: { Accept: 'application/json' } })
-    const { return: returns } = (await response.json()) as { return: [Fields] }
-    return returns[0][id]
+  /** Return what the minions of a job have returned, from the job cache. */
+  async #stored(jid: string, signal: AbortSignal): Promise<Readonly<Record<string, HttpReturn>>> {
+    const { info } = (await this.#ask(`jobs/${jid}`, { headers: JSON_ANSWER, signal })) as {
+      readonly info: readonly [{ readonly Result: Readonly<Record<string, HttpReturn>> }]
+    }
+    return info[0].Result
   }
 
-  async #open(tag: string | undefined, signal: AbortSignal | undefined): Promise<AsyncGenerator<HttpEvent>> {
+  async #open(tag: string | undefined, signal: AbortSignal | undefined): Promise<EventMessages> {
     const query = tag === undefined ? '' : `?tag=${encodeURIComponent(tag)}`
     const response = await this.#request(`events${query}`, {
       headers: { Accept: 'text/event-stream' },
       signal,
     })
-    if (!response.body) throw new HttpError(response.status, 'The server sent no events.')
-    return eventsIn(response.body)
+    if (!response.body) throw unreachable(this.#url, 'has sent no events')
+    return eventsIn(response.body, signal)
   }
 
   async #send(path: string, body: unknown, signal?: AbortSignal): Promise<unknown> {
-    const headers = { Accept: 'application/json', 'Content-Type': 'application/json' }
-    const response = await this.#request(path, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-      signal,
-    })
-    return ((await response.json()) as { return: unknown }).return
+    const headers = { ...JSON_ANSWER, 'Content-Type': 'application/json' }
+    const init = { method: 'POST', headers, body: JSON.stringify(body), signal }
+    return ((await this.#ask(path, init)) as { return: unknown }).return
   }
 
-  async #request(
-    path: string,
-    {
-      headers,
-      signal,
-      ...init
-    }: { method?: string; headers: Record<string, string>; body?: string; signal?: AbortSignal | undefined },
-  ): Promise<Response> {
+  async #ask(path: string, init: Init): Promise<unknown> {
+    const response = await this.#request(path, init)
+    try {
+      return await response.json()
+    } catch (error) {
+      init.signal?.throwIfAborted()
+      throw unreachable(this.#url, `has sent no whole answer in JSON: ${problemOf(error)}`, error)
+    }
+  }
+
+  async #request(path: string, { headers, signal, ...init }: Init): Promise<Response> {
     const response = await this.#fetch(new URL(path, this.#url), {
       ...init,
       headers: { ...headers, ...(this.#token !== undefined && { 'X-Auth-Token': this.#token }) },
       ...(signal && { signal }),
+    }).catch((error: unknown) => {
+      signal?.throwIfAborted()
+      throw unreachable(this.#url, `cannot be reached: ${problemOf(error)}`, error)
     })
     if (response.ok) return response
-    const text = await response.text()
-    throw new HttpError(
-      response.status,
-      sentenceIn(text) ?? `salt-api answered with status ${response.status}.`,
-    )
+    const { status } = response
+    const said = sentenceIn(await response.text().catch(() => ''))
+    throw new HttpError('REFUSED', said ?? `salt-api answered with status ${status}.`, { status })
   }
 }
 
-/** A result of a minion, as salt-api gives it with `full_return`. */
-interface Item {
-  readonly ret: unknown
-  readonly retcode: number
-  readonly jid: string
-  readonly failed?: boolean
+interface Init {
+  readonly method?: string
+  readonly headers: Record<string, string>
+  readonly body?: string
+  readonly signal?: AbortSignal | undefined
 }
 
-function resultOf(id: string, { ret, retcode, jid, failed }: Item): HttpResult {
-  if (failed) return { id, jid, state: 'missing', reason: String(ret) }
-  if (retcode === 0) return { id, jid, state: 'returned', return: ret, retcode }
-  return { id, jid, state: 'failed', return: ret, retcode }
-}
+const JSON_ANSWER = { Accept: 'application/json' }
 
 /** Return a job in Salt's words. */
 const chunkOf = ({ signal, tgtType, deliverWithin, ...others }: AnyRequest): Fields => ({
@@ -232,20 +216,6 @@ const chunkOf = ({ signal, tgtType, deliverWithin, ...others }: AnyRequest): Fie
   tgt_type: tgtType,
   deliver_within: deliverWithin,
 })
-
-/** Whether a value was too large for its event (`max_event_size`). */
-const isTrimmed = (value: unknown): boolean => JSON.stringify(value ?? null).includes('"VALUE_TRIMMED"')
-
-/** Return the exit code of a return: of several functions the largest one. */
-function retcodeIn({ retcode = 0 }: Fields): number {
-  return typeof retcode === 'object'
-    ? Math.max(0, ...Object.values(retcode ?? {}).map(Number))
-    : Number(retcode)
-}
-
-async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<HttpEvent> {
-  for await (const text of serverSentData(chunksOf(body))) yield JSON.parse(text) as HttpEvent
-}
 
 /** Return the sentence of an answer of salt-api. */
 function sentenceIn(text: string): string | undefined {

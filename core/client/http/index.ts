@@ -2,13 +2,13 @@
 /// <reference path="../../../modules/_catalogue.ts" preserve="true" />
 /** `salt-ts/http`: a client of salt-api for browsers and other programs, by `fetch` alone. */
 export { type UntypedName, untyped } from '../../author/calls.ts'
+export type { HttpEvent } from './event-stream.ts'
 export {
   HttpClient,
   type HttpClientSettings,
   type HttpCredentials,
-  HttpError,
-  type HttpEvent,
-  type HttpJob,
+  type HttpEventOptions,
   type HttpRequest,
-  type HttpResult,
 } from './http-client.ts'
+export { HttpError, type HttpErrorCode } from './http-error.ts'
+export type { HttpJob, HttpResult } from './http-job.ts'

@@ -1,5 +1,8 @@
+/** A message of an event stream, or a comment: servers of salt-ts say in comments what is missing, and why they end the stream. */
+export type ServerSent = { readonly data: string } | { readonly comment: string }
+
 /** Read server-sent events from the chunks of a body (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-export async function* serverSentData(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* serverSent(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSent> {
   const decoder = new TextDecoder()
   let rest = ''
   for await (const chunk of chunks) {
@@ -7,15 +10,29 @@ export async function* serverSentData(chunks: AsyncIterable<Uint8Array>): AsyncG
     const blocks = rest.split(/\r?\n\r?\n/)
     rest = blocks.pop() ?? ''
     for (const block of blocks) {
-      const lines = block.split(/\r?\n/).filter((line) => line.startsWith('data:'))
-      if (lines.length > 0) yield lines.map((line) => line.slice(5).replace(/^ /, '')).join('\n')
+      const comment = linesWith(':', block)
+      if (comment !== '') yield { comment }
+      const data = linesWith('data:', block)
+      if (data !== '') yield { data }
     }
   }
 }
 
-/** Go through the chunks of a body. Not all browsers iterate over streams themselves. */
-export async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader()
+/** Return what follows a field name in the lines of a block; empty if no line has it. */
+function linesWith(name: string, block: string): string {
+  const lines = block.split(/\r?\n/).filter((line) => line.startsWith(name))
+  return lines.map((line) => line.slice(name.length).replace(/^ /, '')).join('\n')
+}
+
+/**
+ * Go through the chunks of a body; not all browsers iterate over streams themselves. The body is taken at once: `fetch` of Node cancels
+ * one that nobody has taken when its Response is collected.
+ */
+export function chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  return chunksFrom(body.getReader())
+}
+
+async function* chunksFrom(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     for (;;) {
       const { done, value } = await reader.read()

@@ -1,0 +1,365 @@
+/** `salt-ts/http` with a salt-api that the test plays, by a `fetch` of its own. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { HttpClient, HttpError, type HttpEvent, type HttpResult } from '../../../../core/client/http/index.ts'
+import { until } from '../../../harness/until.ts'
+
+const JID = '20261129080000000001'
+const URL_OF_API = 'http://salt.example:8000/'
+
+type Returns = Record<string, { return: unknown; retcode?: number }>
+
+/** An event stream that the test writes. */
+class Stream {
+  readonly body: ReadableStream<Uint8Array>
+  #controller!: ReadableStreamDefaultController<Uint8Array>
+
+  constructor(signal: AbortSignal | null | undefined) {
+    this.body = new ReadableStream({
+      start: (controller) => {
+        this.#controller = controller
+      },
+    })
+    signal?.addEventListener('abort', () => this.break(signal.reason))
+  }
+
+  #send(text: string): void {
+    this.#controller.enqueue(new TextEncoder().encode(text))
+  }
+
+  event(tag: string, data: object): void {
+    this.#send(`tag: ${tag}\ndata: ${JSON.stringify({ tag, data })}\n\n`)
+  }
+
+  ret(id: string, value: unknown, more: object = {}): void {
+    this.event(`salt/job/${JID}/ret/${id}`, { id, return: value, retcode: 0, ...more })
+  }
+
+  comment(text: string): void {
+    this.#send(`: ${text}\n\n`)
+  }
+
+  /** As a server does that ends it by itself; with a reason, or without. */
+  end(why?: string): void {
+    if (why !== undefined) this.comment(why)
+    this.#controller.close()
+  }
+
+  /** As when the server is killed. */
+  break(error: unknown = new TypeError('terminated', { cause: new Error('other side closed') })): void {
+    try {
+      this.#controller.error(error)
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+interface Played {
+  readonly streams: Stream[]
+  /** Bodies of the requests that were posted. */
+  readonly posted: Record<string, unknown>[][]
+  minions: string[]
+  /** What the job cache has. */
+  stored: Returns
+  /** How many times it was read. */
+  looked: number
+  /** How requests to a path are answered instead. */
+  readonly instead: Map<string, (signal: AbortSignal | null | undefined) => Response | Promise<Response>>
+  onPublish: () => void
+}
+
+let api: Played
+let client: HttpClient
+
+beforeEach(() => {
+  api = {
+    streams: [],
+    posted: [],
+    minions: ['web1', 'web2'],
+    stored: {},
+    looked: 0,
+    instead: new Map(),
+    onPublish: () => {},
+  }
+  client = new HttpClient({ url: URL_OF_API, token: 'ab', fetch: answer })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const answer: typeof fetch = async (url, { signal, body } = {}) => {
+  const [, path = ''] = /^\/([a-z]*)/.exec(new URL(String(url)).pathname) ?? []
+  const other = api.instead.get(path)
+  if (other) return other(signal)
+  signal?.throwIfAborted()
+  if (path === 'events') {
+    const stream = new Stream(signal)
+    api.streams.push(stream)
+    return new Response(stream.body)
+  }
+  if (path === 'jobs') {
+    api.looked++
+    return Response.json({ info: [{ Result: api.stored }], return: [{}] })
+  }
+  api.posted.push(JSON.parse(String(body)))
+  api.onPublish()
+  return Response.json({ return: [{ jid: JID, minions: api.minions }] })
+}
+
+const refused = (status: number, sentence: string) => () =>
+  Response.json({ status, return: sentence }, { status })
+const unreached = async (): Promise<Response> => {
+  throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:8000') })
+}
+
+/** A server that accepts the connection only. */
+const silent = (signal: AbortSignal | null | undefined) =>
+  new Promise<Response>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+
+/** Follow a job in the background. */
+function follow(signal?: AbortSignal) {
+  const results: HttpResult[] = []
+  const over = (async () => {
+    for await (const result of client.cmdIter({
+      tgt: '*',
+      fun: 'test.ping',
+      ...(signal && { signal }),
+    }))
+      results.push(result)
+  })()
+  over.catch(() => {})
+  return { results, over, ids: () => results.map(({ id }) => id) }
+}
+
+/** Follow a job whose first stream is open. */
+async function followed(signal?: AbortSignal) {
+  const run = follow(signal)
+  await until('the job to be published', () => api.posted.length === 1)
+  return { ...run, stream: api.streams[0] as Stream }
+}
+
+const nextStream = async (n: number): Promise<Stream> => {
+  await until('another stream', () => api.streams.length > n)
+  return api.streams[n] as Stream
+}
+
+describe('cmdIter', () => {
+  test('has taken the body of the stream before it publishes, so that no collection of garbage cancels it', async () => {
+    const locked: boolean[] = []
+    api.onPublish = () => void locked.push(...api.streams.map(({ body }) => body.locked))
+    const { stream, over } = await followed()
+    expect(locked).toEqual([true])
+    stream.ret('web1', true)
+    stream.ret('web2', true)
+    await over
+  })
+
+  test.each([
+    ['the server stops', (stream: Stream) => stream.end('The server is stopping.')],
+    ['the server is killed', (stream: Stream) => stream.break()],
+    ['the stream ends without a reason', (stream: Stream) => stream.end()],
+    [
+      'the server has missed events',
+      (stream: Stream) => stream.comment('Events were missed by this server: …'),
+    ],
+  ])('reads what it has missed, and goes on, when %s', async (_, happens) => {
+    const { stream, ids, over, results } = await followed()
+    stream.ret('web1', 'first')
+    await until('the first result', () => ids().length === 1)
+    api.stored = { web1: { return: 'first' }, web2: { return: 'missed', retcode: 3 } }
+    happens(stream)
+    await over
+    expect(results).toEqual([
+      { id: 'web1', jid: JID, state: 'returned', return: 'first', retcode: 0 },
+      { id: 'web2', jid: JID, state: 'failed', return: 'missed', retcode: 3 },
+    ])
+  })
+
+  test('goes on with the events of another stream', async () => {
+    const { stream, ids, over } = await followed()
+    stream.end('The server is stopping.')
+    const next = await nextStream(1)
+    await until('the job cache to be read', () => api.looked === 1)
+    next.ret('web2', true)
+    next.ret('web1', true)
+    await over
+    expect(ids()).toEqual(['web2', 'web1'])
+  })
+
+  test('waits for a server that is away', async () => {
+    const { stream, ids, over } = await followed()
+    const answers = [unreached, refused(503, 'The master does not answer.')]
+    api.instead.set('events', () => {
+      const next = answers.shift() ?? unreached
+      if (answers.length === 0) api.instead.delete('events')
+      return next()
+    })
+    api.stored = { web1: { return: 1 }, web2: { return: 2 } }
+    stream.end('The server is stopping.')
+    await over
+    expect(ids()).toEqual(['web1', 'web2'])
+  })
+
+  test('looks at the job cache again: a server that was started anew does not know whose the job is', async () => {
+    vi.useFakeTimers()
+    const run = follow()
+    await vi.advanceTimersByTimeAsync(0)
+    api.streams[0]?.end('The server is stopping.')
+    await vi.advanceTimersByTimeAsync(1000)
+    expect([api.looked, run.ids()]).toEqual([1, []])
+    api.stored = { web1: { return: 1 }, web2: { return: 2 } }
+    await vi.advanceTimersByTimeAsync(6000)
+    expect([api.looked, run.ids()]).toEqual([2, ['web1', 'web2']])
+    await run.over
+  })
+
+  test('rejects with the job and the minions that are missing when the token is revoked', async () => {
+    const { stream, ids, over } = await followed()
+    stream.ret('web1', true)
+    await until('the first result', () => ids().length === 1)
+    api.instead.set('events', refused(401, 'There is no token.'))
+    stream.end('The token has expired or was revoked.')
+    const error = await over.catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(HttpError)
+    expect(error).toMatchObject({ code: 'STREAM_ENDED', status: 401, jid: JID, missing: ['web2'] })
+    expect(String(error)).toBe(
+      `HttpError: Job ${JID} goes on, but cannot be followed: no return is known of web2. The events of salt-api have ended. ` +
+        'The token has expired or was revoked. There is no token. Look it up later by its id.',
+    )
+  })
+
+  test.each([
+    ['is away', unreached],
+    ['does not answer', silent],
+  ])('rejects when salt-api %s for a minute', async (_, happens) => {
+    vi.useFakeTimers()
+    const run = follow()
+    await vi.advanceTimersByTimeAsync(0)
+    api.instead.set('events', happens)
+    api.streams[0]?.break()
+    await vi.advanceTimersByTimeAsync(80_000)
+    await expect(run.over).rejects.toMatchObject({
+      code: 'STREAM_ENDED',
+      jid: JID,
+      missing: ['web1', 'web2'],
+      message: expect.stringContaining('other side closed'),
+    })
+  })
+
+  test('reads a value that was too large for its event from the job cache', async () => {
+    const { stream, results, over } = await followed()
+    api.stored = { web1: { return: 'whole' } }
+    stream.ret('web1', 'VALUE_TRIMMED')
+    stream.ret('web2', 'short')
+    await over
+    expect(results.map((result) => 'return' in result && result.return)).toEqual(['whole', 'short'])
+  })
+
+  test('ends with the reason of its signal, also between two streams', async () => {
+    const ended = new AbortController()
+    const { stream, over } = await followed(ended.signal)
+    api.instead.set('events', unreached)
+    stream.end()
+    ended.abort(new Error('enough'))
+    await expect(over).rejects.toThrow('enough')
+    const other = new AbortController()
+    const second = follow(other.signal)
+    api.instead.clear()
+    other.abort(new Error('at once'))
+    await expect(second.over).rejects.toThrow('at once')
+  })
+})
+
+describe('events', () => {
+  const read = async (signal?: AbortSignal, onNotice?: (sentence: string) => void) => {
+    const events: HttpEvent[] = []
+    const over = (async () => {
+      const options = onNotice ? { onNotice } : {}
+      for await (const event of client.events('a*', signal, options)) events.push(event)
+    })()
+    over.catch(() => {})
+    return { events, over, stream: await nextStream(0) }
+  }
+
+  test.each([
+    [
+      'stops',
+      (stream: Stream) => stream.end('The server is stopping.'),
+      'The events of salt-api have ended. The server is stopping.',
+    ],
+    [
+      'drops a slow reader',
+      (stream: Stream) => stream.end('This reader was dropped. It was too slow.'),
+      'The events of salt-api have ended. This reader was dropped. It was too slow.',
+    ],
+    [
+      'is killed',
+      (stream: Stream) => stream.break(),
+      'The events of salt-api have ended. The connection was lost: other side closed.',
+    ],
+    [
+      'says nothing',
+      (stream: Stream) => stream.end(),
+      'The events of salt-api have ended. The server gave no reason.',
+    ],
+  ])('rejects with the reason when the server %s', async (_, happens, sentence) => {
+    const { events, over, stream } = await read()
+    stream.event('a/1', { n: 1 })
+    await until('the event', () => events.length === 1)
+    happens(stream)
+    await expect(over).rejects.toMatchObject({ name: 'HttpError', code: 'STREAM_ENDED', message: sentence })
+    expect(events).toEqual([{ tag: 'a/1', data: { n: 1 } }])
+  })
+
+  test('ends quietly on its signal, as LocalClient does', async () => {
+    const ended = new AbortController()
+    const { over } = await read(ended.signal)
+    ended.abort(new Error('enough'))
+    await over
+  })
+
+  test('tells what the server has missed, and goes on', async () => {
+    const notices: string[] = []
+    const ended = new AbortController()
+    const { events, over, stream } = await read(ended.signal, (sentence) => notices.push(sentence))
+    stream.comment('3 events were missed by this server: …')
+    stream.event('a/1', {})
+    await until('the event', () => events.length === 1)
+    expect(notices).toEqual(['3 events were missed by this server: …'])
+    ended.abort()
+    await over
+  })
+})
+
+describe('errors', () => {
+  test('a server that cannot be reached is named, with the reason and what to do', async () => {
+    api.instead.set('', unreached)
+    api.instead.set('events', unreached)
+    const sentence =
+      'salt-api at http://salt.example:8000/ cannot be reached: connect ECONNREFUSED 127.0.0.1:8000. ' +
+      'Check the url of the client, and that salt-api runs and its certificate is trusted.'
+    for (const call of [client.run('manage.up'), client.events().next()])
+      await expect(call).rejects.toMatchObject({
+        name: 'HttpError',
+        code: 'UNREACHABLE',
+        status: undefined,
+        message: sentence,
+      })
+  })
+
+  test('an answer that is none of salt-api, or breaks off, is no success', async () => {
+    api.instead.set('', () => new Response('<html>'))
+    await expect(client.run('manage.up')).rejects.toMatchObject({ code: 'UNREACHABLE' })
+    api.instead.set('', () => new Response('<html>', { status: 502 }))
+    await expect(client.run('manage.up')).rejects.toMatchObject({
+      code: 'REFUSED',
+      status: 502,
+      message: 'salt-api answered with status 502.',
+    })
+  })
+
+  test('a call that its signal ends rejects with the reason', async () => {
+    const signal = AbortSignal.abort(new Error('enough'))
+    await expect(client.cmd({ tgt: '*', fun: 'test.ping', signal })).rejects.toThrow('enough')
+  })
+})
