@@ -70,6 +70,10 @@ test('cmdIter yields each result when it comes, and large ones whole', async () 
 
 test('runners, events and a job that nobody waits for', async () => {
   expect(await client.run('manage.up')).toEqual(['web1', 'web2'])
+  await expect(client.run('jobs.lookup_jid', { jid: '20200101000000000000' })).rejects.toMatchObject({
+    code: 'RUN_FAILED',
+    message: expect.stringContaining('There is no job 20200101000000000000'),
+  })
   const events: HttpEvent[] = []
   const ended = new AbortController()
   const listening = (async () => {

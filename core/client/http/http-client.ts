@@ -1,6 +1,7 @@
 /** A client of salt-api for browsers and other programs. It uses `fetch` and nothing of Node. */
 import type { JobArguments, JobFunctions, JobReturn } from '../../author/calls.ts'
 import type { JobTarget } from '../../author/context.ts'
+import { sentence } from '../../base/sentence.ts'
 import { type EventMessages, eventsIn, type HttpEvent } from './event-stream.ts'
 import { followHttpJob } from './follow-http-job.ts'
 import { HttpError, problemOf, unreachable } from './http-error.ts'
@@ -126,10 +127,12 @@ export class HttpClient {
     }
   }
 
-  /** Run a function of the master: a runner. Resolves with its result. */
+  /** Run a function of the master: a runner. Resolves with its result; rejects with RUN_FAILED if it fails. */
   async run(fun: string, kwarg: Fields = {}, arg: readonly unknown[] = []): Promise<unknown> {
-    const [result] = (await this.#send('', [{ client: 'runner', fun, arg, kwarg }])) as unknown[]
-    return result
+    const chunk = { client: 'runner', fun, arg, kwarg, full_return: true }
+    const [{ data }] = (await this.#send('', [chunk])) as [{ readonly data: Fields }]
+    if (data.success === false) throw runFailed(fun, data)
+    return data.return
   }
 
   /**
@@ -216,6 +219,11 @@ const chunkOf = ({ signal, tgtType, deliverWithin, ...others }: AnyRequest): Fie
   tgt_type: tgtType,
   deliver_within: deliverWithin,
 })
+
+function runFailed(fun: string, { jid, return: returned, retcode = 1 }: Fields): HttpError {
+  const said = typeof returned === 'string' ? sentence(returned) : `${fun} failed with exit code ${retcode}.`
+  return new HttpError('RUN_FAILED', said, { status: 200, jid: String(jid), returned })
+}
 
 /** Return the sentence of an answer of salt-api. */
 function sentenceIn(text: string): string | undefined {

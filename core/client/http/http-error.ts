@@ -4,13 +4,15 @@
  * - `REFUSED`: the answer of salt-api is no success; see `status`.
  * - `UNREACHABLE`: there was no answer, or it is not one of salt-api.
  * - `STREAM_ENDED`: the server has ended the events.
+ * - `RUN_FAILED`: the runner failed; see `returned`.
  */
-export type HttpErrorCode = 'REFUSED' | 'UNREACHABLE' | 'STREAM_ENDED'
+export type HttpErrorCode = 'REFUSED' | 'UNREACHABLE' | 'STREAM_ENDED' | 'RUN_FAILED'
 
 interface Details {
   readonly status?: number
   readonly jid?: string
   readonly missing?: readonly string[]
+  readonly returned?: unknown
   readonly cause?: unknown
 }
 
@@ -20,17 +22,20 @@ export class HttpError extends Error {
   readonly code: HttpErrorCode
   /** The status of the answer, if there was one. */
   readonly status: number | undefined
-  /** The job, if one was published. */
+  /** The job or run, if one was started. */
   readonly jid: string | undefined
   /** Minions of the job that are not known to have returned. */
   readonly missing: readonly string[] | undefined
+  /** What a failed runner has returned: mostly the text of an error. */
+  readonly returned: unknown
 
-  constructor(code: HttpErrorCode, message: string, { status, jid, missing, cause }: Details = {}) {
+  constructor(code: HttpErrorCode, message: string, { status, jid, missing, returned, cause }: Details = {}) {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
     this.status = status
     this.jid = jid
     this.missing = missing
+    this.returned = returned
   }
 }
 

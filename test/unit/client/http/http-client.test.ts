@@ -331,6 +331,33 @@ describe('events', () => {
   })
 })
 
+describe('run', () => {
+  const ending = (data: object) =>
+    api.instead.set('', () =>
+      Response.json({ return: [{ tag: `salt/run/${JID}/ret`, data: { jid: JID, ...data } }] }),
+    )
+
+  test('resolves with what the runner returns', async () => {
+    ending({ return: ['web1'], success: true })
+    expect(await client.run('manage.up')).toEqual(['web1'])
+  })
+
+  test.each([
+    ['There is no job 1', 'There is no job 1.'],
+    [{ 'Not cancelled': { web1: 'gone' } }, 'jobs.cancel failed with exit code 1.'],
+  ])('rejects if the runner fails, with what it has returned: %#', async (returned, message) => {
+    ending({ return: returned, success: false, retcode: 1 })
+    await expect(client.run('jobs.cancel', { jid: '1' })).rejects.toMatchObject({
+      name: 'HttpError',
+      code: 'RUN_FAILED',
+      status: 200,
+      jid: JID,
+      returned,
+      message,
+    })
+  })
+})
+
 describe('errors', () => {
   test('a server that cannot be reached is named, with the reason and what to do', async () => {
     api.instead.set('', unreached)
