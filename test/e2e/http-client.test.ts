@@ -43,6 +43,10 @@ test('results have a state: returned, failed with an exit code, or missing with 
   expect(web1).toMatchObject({ state: 'failed', retcode: 1, return: expect.stringContaining('no luck') })
   const { web3 } = await client.cmd({ tgt: ['web1', 'web3'], tgtType: 'list', fun: 'test.ping' })
   expect(web3).toMatchObject({ state: 'missing', reason: expect.stringContaining('No accepted key') })
+  expect(Object.keys(await client.cmd({ tgt: ['web1', 'web2'], fun: 'test.ping' })).sort()).toEqual([
+    'web1',
+    'web2',
+  ])
   expect(await client.cmd({ tgt: 'nobody', fun: 'test.ping' })).toEqual({})
 })
 

@@ -1,6 +1,7 @@
 /** A client of salt-api for browsers and other programs. It uses `fetch` and nothing of Node. */
 import type { JobArguments, JobFunctions, JobReturn } from '../../author/calls.ts'
 import type { JobTarget } from '../../author/context.ts'
+import { closest } from '../../base/closest.ts'
 import { sentence } from '../../base/sentence.ts'
 import { type EventMessages, eventsIn, type HttpEvent } from './event-stream.ts'
 import { followHttpJob } from './follow-http-job.ts'
@@ -47,6 +48,20 @@ interface HttpJobSettings extends JobTarget {
   readonly metadata?: Fields
   /** Ends the waiting, not the job. */
   readonly signal?: AbortSignal
+}
+
+/** Every member of a request, and what it is in Salt's words; undefined for what stays here. */
+const REQUEST: Readonly<Record<keyof AnyRequest, string | undefined>> = {
+  tgt: 'tgt',
+  tgtType: 'tgt_type',
+  fun: 'fun',
+  arg: 'arg',
+  kwarg: 'kwarg',
+  timeout: 'timeout',
+  deliverWithin: 'deliver_within',
+  check: 'check',
+  metadata: 'metadata',
+  signal: undefined,
 }
 
 export interface HttpEventOptions {
@@ -214,11 +229,23 @@ interface Init {
 const JSON_ANSWER = { Accept: 'application/json' }
 
 /** Return a job in Salt's words. */
-const chunkOf = ({ signal, tgtType, deliverWithin, ...others }: AnyRequest): Fields => ({
-  ...others,
-  tgt_type: tgtType,
-  deliver_within: deliverWithin,
-})
+function chunkOf(request: AnyRequest): Fields {
+  return Object.fromEntries(
+    Object.entries(request).flatMap(([name, value]) => {
+      const word = wordFor(name)
+      return word === undefined ? [] : [[word, value]]
+    }),
+  )
+}
+
+/** Return Salt's word for a member of a request. Refuses unknown ones: without it, this would be another job. */
+function wordFor(name: string): string | undefined {
+  if (Object.hasOwn(REQUEST, name)) return REQUEST[name as keyof AnyRequest]
+  const known = Object.keys(REQUEST)
+  const nearest = closest(name.replaceAll('_', ''), known)
+  const advice = nearest === undefined ? `It takes ${known.join(', ')}.` : `Did you mean '${nearest}'?`
+  throw new HttpError('INVOCATION', `A job takes no '${name}'. ${advice}`)
+}
 
 function runFailed(fun: string, { jid, return: returned, retcode = 1 }: Fields): HttpError {
   const said = typeof returned === 'string' ? sentence(returned) : `${fun} failed with exit code ${retcode}.`

@@ -5,8 +5,9 @@
  * - `UNREACHABLE`: there was no answer, or it is not one of salt-api.
  * - `STREAM_ENDED`: the server has ended the events.
  * - `RUN_FAILED`: the runner failed; see `returned`.
+ * - `INVOCATION`: the request has an unknown member, and was not sent.
  */
-export type HttpErrorCode = 'REFUSED' | 'UNREACHABLE' | 'STREAM_ENDED' | 'RUN_FAILED'
+export type HttpErrorCode = 'REFUSED' | 'UNREACHABLE' | 'STREAM_ENDED' | 'RUN_FAILED' | 'INVOCATION'
 
 interface Details {
   readonly status?: number

@@ -409,6 +409,25 @@ describe('the credentials', () => {
   })
 })
 
+test.each(['local', 'local_async', 'local_batch', 'local_subset'])(
+  'a list as target is a list of ids for %s, unless a type says otherwise',
+  async (client) => {
+    const targets = () =>
+      api.asked.filter(({ tgt }) => tgt !== undefined).map(({ tgt, tgt_type }) => [tgt, tgt_type])
+    await post({ client, tgt: ['m1', 'm2'], fun: 'test.ping', gather_job_timeout: 0 })
+    expect(targets()[0]).toEqual([['m1', 'm2'], 'list'])
+    api.asked.length = 0
+    await post({
+      client,
+      tgt: ['m1', 'or', 'm2'],
+      tgt_type: 'compound',
+      fun: 'test.ping',
+      gather_job_timeout: 0,
+    })
+    expect(targets()[0]).toEqual([['m1', 'or', 'm2'], 'compound'])
+  },
+)
+
 test('a runner that does not exist is 400, one that takes too long 504', async () => {
   api.answer = () => {
     const data = { fun: 'nosuch.fun', jid: JID, return: "'nosuch.fun' is not available.", success: false }

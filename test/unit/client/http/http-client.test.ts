@@ -331,6 +331,51 @@ describe('events', () => {
   })
 })
 
+describe('a request', () => {
+  test('is sent in the words of Salt', async () => {
+    await client.cmdAsync({
+      tgt: ['web1'],
+      tgtType: 'list',
+      fun: 'test.ping',
+      timeout: 3,
+      deliverWithin: 60,
+      check: false,
+      metadata: { a: 1 },
+      signal: new AbortController().signal,
+    })
+    expect(api.posted).toEqual([
+      [
+        {
+          client: 'local_async',
+          tgt: ['web1'],
+          tgt_type: 'list',
+          fun: 'test.ping',
+          timeout: 3,
+          deliver_within: 60,
+          check: false,
+          metadata: { a: 1 },
+        },
+      ],
+    ])
+  })
+
+  test.each([
+    ['tgt_type', "A job takes no 'tgt_type'. Did you mean 'tgtType'?"],
+    ['timeot', "A job takes no 'timeot'. Did you mean 'timeout'?"],
+    [
+      'something',
+      "A job takes no 'something'. It takes tgt, tgtType, fun, arg, kwarg, timeout, deliverWithin, check, metadata, signal.",
+    ],
+  ])('with an unknown member is refused, not sent: %s', async (name, message) => {
+    const request = { tgt: '*', fun: 'test.ping', [name]: 'list' } as const
+    const refusal = { name: 'HttpError', code: 'INVOCATION', message }
+    await expect(client.cmd(request)).rejects.toMatchObject(refusal)
+    await expect(client.cmdAsync(request)).rejects.toMatchObject(refusal)
+    await expect(client.cmdIter(request).next()).rejects.toMatchObject(refusal)
+    expect(api.posted).toEqual([])
+  })
+})
+
 describe('run', () => {
   const ending = (data: object) =>
     api.instead.set('', () =>
