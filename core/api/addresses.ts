@@ -1,11 +1,12 @@
 /**
- * Checks of client addresses: `authorized_ips` for every request, `api_acl` for log-in. Rules hold addresses or
+ * Checks of client addresses: `authorized_ips` for every request, `api_acl` wherever a user logs in. Rules hold addresses or
  * networks.
  */
 
+import { accountOf } from '../auth/index.ts'
 import { isInNetwork, parseAddress, parseNetwork } from '../base/net/ip-network.ts'
 import { isRecord } from '../base/record.ts'
-import { denial } from './denials.ts'
+import { type Denied, denial } from './denials.ts'
 import type { ApiSettings } from './settings.ts'
 
 type Rules = Pick<ApiSettings, 'authorized_ips' | 'api_acl'>
@@ -20,16 +21,32 @@ export function checkAddress(ip: string, { authorized_ips }: Rules): void {
   throw denial('AUTHORIZATION_FAILED', 'Bad IP', rule, rule)
 }
 
+/** The answer to wrong credentials at /login, and wherever `api_acl` refuses some. */
+export const REFUSED = 'Could not authenticate using provided credentials'
+
 /**
- * Whether `api_acl` lets this user log in from this address. Without rules everybody may log in from anywhere; with
- * rules, only the users they list (`*` stands for the others).
+ * Refuse credentials from an address from where `api_acl` does not let their user log in. `denied` is what the audit log is told.
+ * @throws SaltError AUTHENTICATION_FAILED
  */
-export function mayLogIn(username: unknown, ip: string, { api_acl }: Rules): boolean {
+export function checkLogIn(username: unknown, ip: string, settings: Rules, denied: Denied): void {
+  if (mayLogIn(username, ip, settings)) return
+  const reason = 'api_acl does not let this user sign in from there.'
+  throw denial('AUTHENTICATION_FAILED', REFUSED, { ...denied, rule: 'api_acl', reason })
+}
+
+/** Without rules everybody may log in from anywhere; with rules, only the users they list (`*` stands for the others). */
+function mayLogIn(username: unknown, ip: string, { api_acl }: Rules): boolean {
   const { users } = api_acl
   if (!isRecord(users) || Object.keys(users).length === 0) return true
-  const name = typeof username === 'string' && Object.hasOwn(users, username) ? username : '*'
-  const places = Object.hasOwn(users, name) ? [users[name]].flat() : []
+  const places = [users[nameIn(users, username) ?? '*'] ?? []].flat()
   return places.includes('*') || isAmong(ip, places)
+}
+
+/** Return the name of a user in the rules. Backends may accept several spellings of one name. */
+function nameIn(users: object, username: unknown): string | undefined {
+  if (typeof username !== 'string') return undefined
+  if (Object.hasOwn(users, username)) return username
+  return Object.keys(users).find((name) => accountOf(name) === accountOf(username))
 }
 
 function isAmong(ip: string, places: readonly unknown[]): boolean {

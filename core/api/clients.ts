@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SaltError } from '../base/errors.ts'
 import type { ExternalAuth } from '../client/local/external-auth.ts'
 import { valueText } from '../dialect/json.ts'
+import { checkLogIn } from './addresses.ts'
 import type { Chunk } from './chunk.ts'
 import { type ApiContext, contextFor } from './context.ts'
 import { denial, deniedOf } from './denials.ts'
@@ -48,22 +49,39 @@ export const runForRequest = (
   token: string | undefined,
 ): Promise<unknown[]> =>
   untilClientLeaves(context, reply, (signal) =>
-    runLowstate(contextFor(context, request), chunks, token, signal),
+    runLowstate(
+      contextFor(context, request),
+      chunks,
+      (chunk) => admitted(chunk, token, request, context),
+      signal,
+    ),
   )
 
-/** Run chunk after chunk. The first one that fails fails the request. `token` is the one of the request. */
+/** Run chunk after chunk. The first one that fails fails the request. */
 async function runLowstate(
   context: ApiContext,
   chunks: readonly Chunk[],
-  token: string | undefined,
+  authFor: (chunk: Chunk) => ExternalAuth,
   signal: AbortSignal,
 ): Promise<unknown[]> {
   const items: unknown[] = []
   for (const chunk of chunks) {
     const client = clientOf(chunk, context)
-    items.push(...(await client({ context, chunk, auth: authOf(chunk, token), signal })))
+    items.push(...(await client({ context, chunk, auth: authFor(chunk), signal })))
   }
   return items
+}
+
+/** Return the credentials for a chunk, if those of its own may be used from the address of the request. */
+function admitted(
+  chunk: Chunk,
+  token: string | undefined,
+  { ip }: FastifyRequest,
+  { settings }: ApiContext,
+): ExternalAuth {
+  const auth = authOf(chunk, token)
+  if (!('token' in auth)) checkLogIn(auth.username, ip, settings, deniedOf(chunk))
+  return auth
 }
 
 function clientOf(chunk: Chunk, { config }: ApiContext): Client {

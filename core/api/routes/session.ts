@@ -3,9 +3,9 @@ import { SaltError } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
 import { requestToken, type Token } from '../../client/local/external-auth.ts'
 import { yamlify } from '../../loader/calls/words.ts'
-import { mayLogIn } from '../addresses.ts'
+import { checkLogIn, REFUSED } from '../addresses.ts'
 import { type ApiContext, contextFor } from '../context.ts'
-import { type Denied, denial } from '../denials.ts'
+import { denial } from '../denials.ts'
 import { COOKIE, requiredToken } from '../identity.ts'
 import { permissionsOf } from '../permissions.ts'
 
@@ -75,25 +75,17 @@ function credentialsIn(body: unknown): Members[] {
 }
 
 async function signIn(request: FastifyRequest, context: ApiContext, credentials: Members): Promise<Token> {
-  const { token_expire } = credentials
-  const refused = 'Could not authenticate using provided credentials'
-  if (!mayLogIn(credentials.username, request.ip, context.settings))
-    throw denial('AUTHENTICATION_FAILED', refused, aclDenial(credentials))
+  const { token_expire, username } = credentials
+  const denied = { act: 'login', ...(typeof username === 'string' && { user: username }) } as const
+  checkLogIn(username, request.ip, context.settings, denied)
   const asked = typeof token_expire === 'string' ? { token_expire: yamlify(token_expire) } : {}
   try {
     return await requestToken(contextFor(context, request).link.ask, { ...credentials, ...asked })
   } catch (error) {
     const isRefused = SaltError.is(error) && error.code === 'AUTHENTICATION_FAILED'
-    throw isRefused ? new SaltError(error.code, refused) : error
+    throw isRefused ? new SaltError(error.code, REFUSED) : error
   }
 }
-
-const aclDenial = ({ username }: Members): Denied => ({
-  act: 'login',
-  rule: 'api_acl',
-  reason: 'api_acl does not let this user sign in from there.',
-  ...(typeof username === 'string' && { user: username }),
-})
 
 /** Set the session cookie, out of reach of scripts and of other sites. */
 function setCookie(

@@ -1,5 +1,5 @@
 /** Signing in and out, and allowed addresses, with a master that the test plays. */
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { SaltError } from '../../../core/base/errors.ts'
 import { openTestApi, type TestApi } from '../../harness/test-api.ts'
 
@@ -125,6 +125,50 @@ test('api_acl limits the addresses to sign in from, before the master is asked',
   expect(await may({ alice: ['10.0.0.1', 'nonsense'], '*': ['*'] })).toBe(401)
   expect(await may({ bob: ['*'] })).toBe(401)
   expect(api.asked).toEqual([])
+})
+
+test('a name that is written otherwise has the same addresses', async () => {
+  await open({}, { api_acl: { users: { alice: ['10.0.0.1'], '*': ['*'] } } })
+  for (const username of ['Alice', ' alice', 'ａｌｉｃｅ'])
+    expect((await post('/login', { ...credentials, username })).statusCode).toBe(401)
+  expect((await post('/login', { ...credentials, username: 'anna' })).statusCode).toBe(200)
+})
+
+describe('api_acl is asked wherever a password is checked', () => {
+  const calls: [string, object | object[]][] = [
+    ['/login', {}],
+    ['/token', {}],
+    ['/token', [{}]],
+    ...['local', 'local_async', 'local_batch', 'local_subset'].map((client): [string, object] => [
+      '/run',
+      [{ client, tgt: '*', fun: 'test.ping' }],
+    ]),
+    ...['runner', 'runner_async', 'wheel', 'wheel_async'].map((client): [string, object] => [
+      '/run',
+      [{ client, fun: 'test.arg' }],
+    ]),
+    ['/keys', { mid: 'web9' }],
+  ]
+  const withCredentials = (body: object) =>
+    Array.isArray(body) ? body.map((chunk) => ({ ...chunk, ...credentials })) : { ...body, ...credentials }
+
+  test.each(calls)('%s %j', async (url, body) => {
+    await open({}, { api_acl: { users: { alice: ['10.0.0.1'], '*': ['*'] } } })
+    const answer = await post(url, withCredentials(body))
+    const refusal = { status: 401, return: 'Could not authenticate using provided credentials' }
+    expect([answer.statusCode, answer.json()]).toEqual([401, refusal])
+    expect([api.asked, api.refused]).toMatchObject([[], [{ user: 'alice', rule: 'api_acl' }]])
+    await api.app.inject({ method: 'POST', url, body: withCredentials(body), remoteAddress: '10.0.0.1' })
+    expect(api.asked).not.toEqual([])
+  })
+})
+
+test('a token may be used from anywhere', async () => {
+  await open({}, { api_acl: { users: { alice: ['10.0.0.1'] } } })
+  const call = [{ client: 'wheel', fun: 'key.list_all' }]
+  await post('/run', [{ ...call[0], token: TOKEN }])
+  await post('/run', call, { 'x-auth-token': TOKEN })
+  expect(api.asked).toHaveLength(2)
 })
 
 test('authorized_ips are the only ones that are served', async () => {
