@@ -45,8 +45,7 @@ const WITHOUT_TOKEN = [...LOGIN_ROUTES, '/run']
 
 /**
  * Counts wrong passwords and tokens per address and per user, and locks out those who guess. A user who has logged in
- * from an address before is not locked out there by guesses from elsewhere, nor is a known token by guesses from its
- * own address. The guard checks no credentials itself: it counts the 401 answers of the master.
+ * from an address before is not locked out there by guesses of others, nor is a known token. The guard checks no credentials itself: it counts the 401 answers of the master.
  */
 export class LoginGuard {
   readonly #context: ApiContext

@@ -9,7 +9,7 @@ export const limitOf = (options: {
 }): AttemptSettings => ({ limit: options.login_attempts, lockMs: options.login_lockout * 1000 })
 
 export interface Lockout {
-  /** The user or address with too many wrong guesses: `for "fred"`, `from 192.0.2.1`. */
+  /** The user or address with too many wrong guesses: `for "fred"`, `from 192.0.2.1`, `for "fred" from 192.0.2.1`. */
   readonly who: string
   /** Duration of the lockout in seconds. */
   readonly seconds: number
@@ -27,8 +27,9 @@ export interface Logins {
 }
 
 /**
- * Counts wrong passwords and tokens by place (an address) and by user, and locks out whoever guesses. A user who has logged in from a
- * place before is not locked out there by guesses from elsewhere. It does not check anything itself: it is given the results.
+ * Counts wrong passwords and tokens by place (an address) and by user, and locks out whoever guesses. Guesses for a user at a place where
+ * they have logged in before count for themselves: others, there or elsewhere, do not lock the user out there. It does not check anything
+ * itself: it is given the results.
  */
 export class LoginLimit implements Logins {
   readonly #attempts: Attempts
@@ -111,21 +112,28 @@ export class LoginLimit implements Logins {
       const { digest, username } = claim
       if (this.#isRight(claim, place)) continue
       if (this.#wrong.has(digest)) add(`(the same one, ${digest.slice(0, 8)}…)`)
-      else {
-        if (place !== undefined) add(from(place))
-        const isAtHome =
-          username !== undefined && place !== undefined && this.#right.has(placeOf(username, place))
-        if (username !== undefined && !isAtHome) add(forUser(username))
-      }
+      else for (const who of this.#countedFor(username, place)) add(who)
     }
     return guesses
   }
 
+  /** Return whom a guess counts against: the user at a place where they have logged in before, else the place and the user. */
+  #countedFor(username: string | undefined, place: string | undefined): string[] {
+    const isAtHome =
+      username !== undefined && place !== undefined && this.#right.has(placeOf(username, place))
+    if (isAtHome) return [`${forUser(username)} ${from(place)}`]
+    return [
+      ...(place === undefined ? [] : [from(place)]),
+      ...(username === undefined ? [] : [forUser(username)]),
+    ]
+  }
+
   /** Whether a claim was correct before. A correct password does not pass a lock: that would confirm a guess. Tokens cannot be guessed. */
   #isRight(claim: Claim, place: string | undefined): boolean {
+    const { username } = claim
     if (!this.#right.has(rightOf(claim, place))) return false
-    if (claim.username === undefined) return true
-    return this.#attempts.lockedFor(place === undefined ? forUser(claim.username) : from(place)) === 0
+    const [who] = this.#countedFor(username, place)
+    return username === undefined || who === undefined || this.#attempts.lockedFor(who) === 0
   }
 }
 

@@ -79,9 +79,32 @@ test('guesses of one password from a hundred addresses: 20 are looked at, and fr
   expect((await byPassword('fred', 'right', '198.51.100.1')).statusCode).toBe(200)
 })
 
-test('an address that waits learns nothing from the right password', async () => {
+test('guesses at an address lock out those who have not signed in from there before, and no others', async () => {
   expect((await byPassword('fred', 'right')).statusCode).toBe(200)
   await statuses(many(30).map((n) => byPassword('anna', `guess ${n}`)))
+  expect((await byPassword('anna', 'right')).statusCode).toBe(429)
+  expect((await byPassword('berta', 'right')).statusCode).toBe(429)
+  expect((await byPassword('fred', 'right')).statusCode).toBe(200)
+})
+
+test(
+  'ten thousand guesses of a password from where its user has signed in: 20 are looked at',
+  SLOW_TEST,
+  async () => {
+    expect((await byPassword('fred', 'right')).statusCode).toBe(200)
+    asked = 0
+    const found = await statuses(many(10_000).map((n) => byPassword('fred', `guess ${n}`)))
+    expect([asked, found.filter((status) => status === 401).length]).toEqual([20, 20])
+    const told = log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message)
+    expect(told).toEqual([
+      'Too many wrong passwords or tokens for "fred" from 192.0.2.1: no more are checked for 300 s.',
+    ])
+  },
+)
+
+test('who waits learns nothing from the right password', async () => {
+  expect((await byPassword('fred', 'right')).statusCode).toBe(200)
+  await statuses(many(30).map((n) => byPassword('fred', `guess ${n}`)))
   expect((await byPassword('fred', 'right')).statusCode).toBe(429)
 })
 

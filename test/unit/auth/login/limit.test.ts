@@ -53,6 +53,24 @@ test('who has been right at an address before comes in from there, whoever guess
   expect(await attempt('fred', 'right', '192.0.2.1')).toBe(true)
 })
 
+test('who has been right at an address before comes in from there, though others at that address guess', async () => {
+  const { attempt } = open()
+  await attempt('fred', 'right', '192.0.2.1')
+  expect(await looked(many(150).map((n) => attempt(`user${n}`, 'guess', '192.0.2.1')))).toBe(20)
+  expect(await attempt('anna', 'right', '192.0.2.1')).toBe(false)
+  expect(await attempt('fred', 'right', '192.0.2.1')).toBe(true)
+})
+
+test('at an address where the user has been right before 20 guesses are looked at, which keep no other out', async () => {
+  const { attempt, pass } = open()
+  await attempt('fred', 'right', '192.0.2.1')
+  expect(await looked(many(150).map((n) => attempt('fred', `guess ${n}`, '192.0.2.1')))).toBe(20)
+  expect(await attempt('fred', 'right', '192.0.2.1')).toBe(false)
+  expect(await attempt('anna', 'right', '192.0.2.1')).toBe(true)
+  pass(300_001)
+  expect(await attempt('fred', 'right', '192.0.2.1')).toBe(true)
+})
+
 test('while guesses are refused the right password is, too, though it was right before', async () => {
   const { attempt } = open()
   expect(await attempt('fred', 'right')).toBe(true)
