@@ -1,5 +1,5 @@
-import cors from '@fastify/cors'
-import Fastify, { type FastifyInstance } from 'fastify'
+import cors, { type FastifyCorsOptions } from '@fastify/cors'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { checkAddress } from './addresses.ts'
 import { registerBodyParsers } from './bodies.ts'
 import { schemaError } from './chunk.ts'
@@ -36,6 +36,8 @@ export async function createApp(context: ApiContext): Promise<FastifyInstance> {
   app.addHook('onSend', compress)
   registerBodyParsers(app, settings.max_request_body_size)
   if (settings.cors_origin.length > 0) await app.register(cors, corsOf(settings.cors_origin))
+  const prefix = settings.root_prefix.replace(/\/+$/, '')
+  if (prefix !== '') app.setNotFoundHandler(notFoundHandler(app))
   await app.register(
     async (routes) => {
       routes.setNotFoundHandler(notFoundHandler(routes))
@@ -43,15 +45,15 @@ export async function createApp(context: ApiContext): Promise<FastifyInstance> {
       for (const part of [tracing, welcome, lowstate, minions, jobs, keys, session, addLiveRoutes])
         await part(routes, context)
     },
-    { prefix: settings.root_prefix.replace(/\/+$/, '') },
+    { prefix },
   )
   return app
 }
 
-/** Options of @fastify/cors. With `*`, pages of any origin may send requests, but without cookies. */
-function corsOf(origins: readonly string[]) {
+/** Return the options of @fastify/cors. With `*`, pages of any origin may send requests, but without cookies. */
+function corsOf(origins: readonly string[]): FastifyCorsOptions {
   const isAnyOrigin = origins.includes('*')
-  return {
+  const options = {
     origin: isAnyOrigin ? '*' : [...origins],
     credentials: !isAnyOrigin,
     methods: ['GET', 'POST'],
@@ -60,4 +62,9 @@ function corsOf(origins: readonly string[]) {
     optionsSuccessStatus: 200,
     maxAge: 1_400,
   }
+  return { delegator: async (request: FastifyRequest) => ({ ...options, preflight: isPreflight(request) }) }
 }
+
+/** Whether a browser asks for permission. Without these headers, OPTIONS asks for the methods of a path. */
+const isPreflight = ({ headers }: FastifyRequest): boolean =>
+  headers.origin !== undefined && headers['access-control-request-method'] !== undefined

@@ -86,13 +86,20 @@ export function errorHandler(context: ApiContext) {
   }
 }
 
-/** Create the handler of unknown paths (404) and methods (405). */
+/** Create the handler of unknown paths (404) and methods (405), and of OPTIONS, by which load balancers probe. */
 export function notFoundHandler(app: FastifyInstance) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const path = pathOf(request)
     const { method } = request
     const methods = (['GET', 'POST'] as const).filter((each) => app.findRoute({ method: each, url: path }))
     if (methods.length === 0) throw httpError(404, `There is nothing at ${path}.`)
+    if (method === 'OPTIONS') {
+      reply
+        .code(204)
+        .header('Allow', [...methods, method].join(', '))
+        .send()
+      return
+    }
     reply.header('Allow', methods.join(', '))
     throw httpError(405, `${path} takes ${methods.join(' and ')}, but not ${method}.`)
   }

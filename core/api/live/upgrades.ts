@@ -1,5 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 
 interface Upgrade {
@@ -22,7 +23,7 @@ export class Upgrades {
     app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       socket.on('error', () => socket.destroy())
       if (hasBody(request)) {
-        socket.end(NO_BODY, () => socket.destroy())
+        refuseUpgrade(socket, NO_BODY)
         return
       }
       this.#upgrades.set(request, { socket, head })
@@ -47,12 +48,17 @@ export class Upgrades {
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-const SENTENCE = 'A request with a body cannot ask for another protocol. Leave out the header Upgrade.'
+const NO_BODY = 'A request with a body cannot ask for another protocol. Leave out the header Upgrade.'
 
-const NO_BODY = [
-  'HTTP/1.1 400 Bad Request',
-  'Connection: close',
-  'Content-Type: application/json',
-  '',
-  JSON.stringify({ status: 400, return: SENTENCE }),
-].join('\r\n')
+/** Answer a request that asked to upgrade and whose socket no server watches any more: 400 with a sentence. */
+export function refuseUpgrade(socket: Duplex, sentence: string, headers: readonly string[] = []): void {
+  const answer = [
+    'HTTP/1.1 400 Bad Request',
+    'Connection: close',
+    'Content-Type: application/json',
+    ...headers,
+    '',
+    JSON.stringify({ status: 400, return: sentence }),
+  ]
+  socket.end(answer.join('\r\n'), () => socket.destroy())
+}

@@ -9,7 +9,7 @@ import type { FrameSink, StreamReader } from './frame-stream.ts'
 import type { Frame } from './frames.ts'
 import type { Admitted, Readers } from './readers.ts'
 import { tokenOfReader } from './tokens.ts'
-import { isUpgrade, Upgrades } from './upgrades.ts'
+import { isUpgrade, refuseUpgrade, Upgrades } from './upgrades.ts'
 
 /** The message with which a client asks for events. */
 const READY = 'websocket client ready'
@@ -17,6 +17,9 @@ const PING_MS = 30_000
 const FAREWELL_MS = 1000
 /** Close codes (RFC 6455 §7.4.1 and its registry). */
 const CLOSE_CODE = { policy: 1008, stopping: 1001, tryLater: 1013 } as const
+
+/** The version of the protocol, for clients that ask for another one (RFC 6455 §4.4). */
+const VERSION = 'Sec-WebSocket-Version: 13'
 
 type Encoding = (frame: Frame) => Buffer | undefined
 const asCherrypy: Encoding = ({ websocket }) => websocket
@@ -33,6 +36,7 @@ export function websockets(app: FastifyInstance, context: ApiContext, readers: R
     perMessageDeflate: false,
     maxPayload: 4096,
   })
+  server.on('wsClientError', ({ message }, socket) => refuseUpgrade(socket, `${message}.`, [VERSION]))
   const serve = async (request: FastifyRequest, reply: FastifyReply, form: Encoding, formatted: boolean) => {
     checkHandshake(request, context)
     const admitted = await readers.admit(tokenOf(request), request)
@@ -71,7 +75,7 @@ function mayOpenWebSocket({ origin, host }: IncomingHttpHeaders, allowed: readon
   return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase()
 }
 
-/** Complete the handshake. Undefined if `ws` refused it and answered. */
+/** Complete the handshake. Undefined if `ws` refused it. */
 function upgrade(
   server: WebSocketServer,
   upgrades: Upgrades,

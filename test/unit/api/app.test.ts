@@ -69,3 +69,34 @@ test('what is not there is 404, another method 405, and HTML is escaped', async 
   const answer = await app.inject({ url: '/', method: 'DELETE' })
   expect([answer.statusCode, answer.json().return]).toEqual([405, '/ takes GET and POST, but not DELETE.'])
 })
+
+test.each([[], ['*'], ['http://a.example']].map((cors_origin) => ({ cors_origin })))(
+  'OPTIONS is answered with the methods of a path: %j',
+  async (settings) => {
+    const other = await openTestApi({}, settings)
+    const options = async (url: string) => {
+      const { statusCode, headers, body } = await other.app.inject({ method: 'OPTIONS', url })
+      return [statusCode, headers.allow, body]
+    }
+    expect(await options('/')).toEqual([204, 'GET, POST, OPTIONS', ''])
+    expect(await options('/minions/web1')).toEqual([204, 'GET, OPTIONS', ''])
+    expect(await options('/run')).toEqual([204, 'POST, OPTIONS', ''])
+    const missing = '{"status": 404, "return": "There is nothing at /nothing."}'
+    expect(await options('/nothing')).toEqual([404, undefined, missing])
+    await other.close()
+  },
+)
+
+test('paths outside of root_prefix are answered as all others', async () => {
+  const other = await openTestApi({}, { root_prefix: '/salt' })
+  const missing = await other.app.inject('/login?token=secret')
+  expect([missing.statusCode, missing.json()]).toEqual([
+    404,
+    { status: 404, return: 'There is nothing at /login.' },
+  ])
+  const inside = await other.app.inject('/salt/nothing')
+  expect([inside.statusCode, inside.json().return]).toEqual([404, 'There is nothing at /salt/nothing.'])
+  const options = await other.app.inject({ method: 'OPTIONS', url: '/salt/login' })
+  expect([options.statusCode, options.headers.allow]).toEqual([204, 'GET, POST, OPTIONS'])
+  await other.close()
+})

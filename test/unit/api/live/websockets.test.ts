@@ -167,6 +167,25 @@ test('an ordinary request to /ws is refused with a sentence', async () => {
   expect([answer.statusCode, answer.json().return]).toEqual([400, '/ws serves websockets only.'])
 })
 
+const KEY = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+
+test.each([
+  ['another version', [KEY, 'Sec-WebSocket-Version: 12'], 'Missing or invalid Sec-WebSocket-Version header.'],
+  ['no key', ['Sec-WebSocket-Version: 13'], 'Missing or invalid Sec-WebSocket-Key header.'],
+])('a handshake with %s is refused with a sentence', async (_, headers, sentence) => {
+  await open()
+  const asking = await ApiConnection.get(port, `/ws/${TOKEN}`, [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    ...headers,
+  ])
+  const answer = await asking.ended()
+  expect(answer).toMatch(/^HTTP\/1.1 400 /)
+  expect(answer).toContain('\r\nSec-WebSocket-Version: 13\r\n')
+  const [, body = ''] = answer.split('\r\n\r\n')
+  expect(JSON.parse(body)).toEqual({ status: 400, return: sentence })
+})
+
 test('a websocket is closed with a reason when the server stops', async () => {
   await open()
   const { over } = await connect(`/ws/${TOKEN}`)
