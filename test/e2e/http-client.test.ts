@@ -9,12 +9,14 @@ import { Cluster } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { treeOf } from '../harness/processes.ts'
 import { SLOW_TEST } from '../harness/slow.ts'
+import { until } from '../harness/until.ts'
 
 const credentials = { eauth: 'sharedsecret', username: 'ada', sharedsecret: 'a shared secret of the test' }
 
 let cluster: Cluster
 let url: string
 let client: HttpClient
+let token: string
 beforeAll(async () => {
   const port = await freePort()
   url = `http://127.0.0.1:${port}`
@@ -24,13 +26,13 @@ beforeAll(async () => {
       api: { host: '127.0.0.1', port, disable_ssl: true },
       sharedsecret: credentials.sharedsecret,
       netapi_enable_clients: API_CLIENTS,
-      external_auth: { sharedsecret: { ada: ['.*', '@runner'] } },
+      external_auth: { sharedsecret: { ada: ['.*', '@runner', '@wheel'] } },
       max_event_size: 2000,
     },
   })
   await cluster.master.logged('salt-api is ready')
   client = new HttpClient({ url })
-  await client.login(credentials)
+  token = (await client.login(credentials)).token
 }, 120_000)
 afterAll(() => cluster?.close())
 
@@ -96,6 +98,23 @@ test('runners, events and a job that nobody waits for', async () => {
     data: { fun: 'test.ping' },
   })
   expect(await client.cmdAsync({ tgt: 'nobody', fun: 'test.ping' })).toBeUndefined()
+})
+
+test.each(['runner', 'wheel'])('the end of a %s function that does not exist is an event', async (kind) => {
+  const headers = { 'X-Auth-Token': token, 'Content-Type': 'application/json' }
+  const body = JSON.stringify([{ client: `${kind}_async`, fun: 'no.such' }])
+  const events = client.events('salt/*/ret')
+  const first = events.next()
+  let event: HttpEvent | undefined
+  void first.then(({ value }) => {
+    event = value
+  })
+  await until('the event', async () => {
+    await fetch(url, { method: 'POST', headers, body })
+    return event !== undefined
+  })
+  expect(event?.data).toMatchObject({ success: false, return: "'no.such' is not available." })
+  await events.return(undefined)
 })
 
 test('what the server refuses is an HttpError with its sentence and status', async () => {

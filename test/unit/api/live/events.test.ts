@@ -129,11 +129,32 @@ test('the results of wheel functions and runners of others, and jobs they were r
   ])
 })
 
+test('the end of a run whose function does not exist is for who has asked for it', async () => {
+  await open()
+  const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
+  await reader.has('retry')
+  const [mine, other] = ['20260101000000000001', '20260101000000000002']
+  for (const kind of ['run', 'wheel'])
+    for (const [jid, owner] of [
+      [`${mine}${kind}`, 'eauth:pam:fred'],
+      [`${other}${kind}`, 'host:fred'],
+    ])
+      await api.events.fire(`salt/${kind}/${jid}/ret`, { jid, owner, success: false, retcode: 254 })
+  await api.events.fire('last', {})
+  await reader.has('tag: last')
+  expect(reader.received.match(/^tag: .*/gm)).toEqual([
+    `tag: salt/run/${mine}run/ret`,
+    `tag: salt/wheel/${mine}wheel/ret`,
+    'tag: last',
+  ])
+})
+
 test.each([
   ['a hook', 'salt/netapi/hook/job/%/new'],
   ['a minion', 'my/job/%/new'],
   ['a syndic', 'syndic/web1/salt/job/%/new'],
   ['a second beginning', 'salt/job/%/new'],
+  ['a return of a minion', 'salt/job/%/ret/web1'],
 ])('nobody makes the job of another their own by %s', async (_, tag) => {
   await open()
   const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)

@@ -178,6 +178,22 @@ test('the event bus is told what begins and how it ended', async () => {
   await publisher.close()
 })
 
+test('the end of a runner that does not exist names its owner, as beginnings do', async () => {
+  const publisher = await openPublisher()
+  const bus = await EventBus.connect(masterEventSockets(config))
+  const stream = bus.subscribe('salt/run/')
+  const owner = 'eauth:pam:ann'
+  const own = new RunnerClient({ config, log: context.log, user: 'ann', owner })
+  await own.run('no.such', [], {}, { jid: JID })
+  for await (const { tag, data } of stream) {
+    expect([tag, data]).toMatchObject([`salt/run/${JID}/ret`, { success: false, owner }])
+    break
+  }
+  await own.close()
+  await bus.close()
+  await publisher.close()
+})
+
 test('what a runner tells, and the rows it yields, are events, and reach who runs it', async () => {
   const publisher = await openPublisher()
   const bus = await EventBus.connect(masterEventSockets(config))
