@@ -197,10 +197,19 @@ test('a program can use the client of the package', async () => {
   expect(stdout).toBe('m1 returned true')
 })
 
+test('a program can run runners and wheel functions', async () => {
+  const script = join(folder, 'prefix', 'runners.mjs')
+  await writeFile(script, pageBlock('docs/client.md', 'Runners', 'js'))
+  const env = { SALT_CONFIG_DIR: configDir() }
+  const { stdout } = await execa(process.execPath, [script], { env })
+  expect(stdout).toBe("[ 'm1' ]\n{ minions: [ 'm1' ] }")
+})
+
 test('an editor finds the types of the author API and of the client', async () => {
   const consumer = join(folder, 'prefix')
   cpSync(join(folder, 'own', 'modules', 'hello.ts'), join(consumer, 'hello.ts'))
   await writeFile(join(consumer, 'client.mts'), pageBlock('docs/client.md', '# Call', 'js'))
+  await writeFile(join(consumer, 'runners.mts'), pageBlock('docs/client.md', 'Runners', 'js'))
   await writeFile(join(consumer, 'typed.mts'), pageBlock('docs/client.md', 'Types', 'ts'))
   const libraries = { lib: ['es2023'], types: ['node'] } // as `salt-ts create` writes: those of browsers take long to check
   const options = { module: 'nodenext', target: 'es2023', strict: true, noEmit: true, ...libraries }

@@ -1,25 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import { isRecord } from '../../base/record.ts'
+import { yamlify } from '../../loader/calls/words.ts'
 import { runForRequest } from '../clients.ts'
 import type { ApiContext } from '../context.ts'
 import { httpError } from '../http-errors.ts'
 import { requiredToken } from '../identity.ts'
 import { queryValue } from '../query.ts'
 
-/** Parameters of `jobs.list_jobs`. */
-const SEARCH = [
-  'before',
-  'after',
-  'search_function',
-  'search_target',
-  'search_user',
-  'start_time',
-  'end_time',
-]
+/** Parameters of `jobs.list_jobs` that are texts. */
+const TEXTS = ['before', 'after', 'search_function', 'search_target', 'search_user', 'start_time', 'end_time']
+const SEARCH = [...TEXTS, 'limit', 'search_metadata']
 
 /** Add `GET /jobs`, the jobs of the job cache that match the query, and `GET /jobs/<jid>`, one job with its returns. */
 export function jobs(app: FastifyInstance, context: ApiContext): void {
-  const config = { query: ['jid', 'timeout', 'limit', ...SEARCH] }
+  const config = { query: ['jid', 'timeout', ...SEARCH] }
   app.get<{ Params: { jid?: string } }>('/jobs/:jid?', { config }, async (request, reply) => {
     const token = requiredToken(request, context)
     const { jid = queryValue(request.query, 'jid') } = request.params
@@ -33,10 +27,20 @@ export function jobs(app: FastifyInstance, context: ApiContext): void {
 }
 
 function searchIn(query: unknown): Record<string, unknown> {
-  const given = SEARCH.map((name) => [name, queryValue(query, name)])
-  return Object.fromEntries(
-    [...given, ['limit', numberIn(query, 'limit')]].filter(([, value]) => value !== undefined),
-  )
+  const given = [
+    ...TEXTS.map((name) => [name, queryValue(query, name)]),
+    ['limit', numberIn(query, 'limit')],
+    ['search_metadata', mapIn(query, 'search_metadata')],
+  ]
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined))
+}
+
+/** Return a map that is written as on a command line: `{city: Paris}`, or JSON. */
+function mapIn(query: unknown, name: string): unknown {
+  const text = queryValue(query, name)
+  const value = text === undefined ? undefined : yamlify(text)
+  if (value === undefined || isRecord(value)) return value
+  throw httpError(400, `'${name}' must be a map, as {city: Paris}, not '${text?.slice(0, 100)}'.`)
 }
 
 function numberIn(query: unknown, name: string): number | undefined {

@@ -83,6 +83,18 @@ test('GET /jobs lists jobs, /jobs/<jid> gives one with its returns', async () =>
   expect(await get('/jobs/1')).toEqual([404, { status: 404, return: 'There is no job 1.' }])
 })
 
+test('/jobs searches by metadata, written as on a command line', async () => {
+  gives = { return: {}, success: true }
+  for (const text of ['{city: Paris, "n": 1}', '{"city":"Paris","n":1}'])
+    expect((await get(`/jobs?limit=5&search_metadata=${encodeURIComponent(text)}`))[0]).toBe(200)
+  const kwarg = { kwarg: { limit: 5, search_metadata: { city: 'Paris', n: 1 } } }
+  expect(api.asked).toMatchObject([{ fun: 'jobs.list_jobs', kwarg }, { kwarg }])
+  expect(await get('/jobs?search_metadata=Paris')).toEqual([
+    400,
+    { status: 400, return: "'search_metadata' must be a map, as {city: Paris}, not 'Paris'." },
+  ])
+})
+
 test('GET /keys lists keys, /keys/m1 gives fingerprints', async () => {
   gives = { return: { minions: ['m1'] }, success: true }
   expect(await get('/keys')).toEqual([200, { return: { minions: ['m1'] } }])
