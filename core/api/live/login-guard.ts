@@ -22,8 +22,8 @@ declare module 'fastify' {
     readonly open?: true
     /** Reads the token, for routes where browsers can send it only in the URL. */
     readonly tokenOf?: (request: FastifyRequest) => string | undefined
-    /** The route takes credentials only, no token. */
-    readonly logsIn?: true
+    /** The route takes credentials only, no token: the first ones in the body, or all. */
+    readonly logsIn?: 'first' | 'all'
   }
 }
 
@@ -40,8 +40,11 @@ const onAuthenticated = new WeakMap<FastifyRequest, () => void>()
 /** Note that a request is authenticated although its answer has not ended. */
 export const markAuthenticated = (request: FastifyRequest): void => onAuthenticated.get(request)?.()
 /** Routes to log in at. A token in their requests, such as an expired cookie, does not matter. */
-const LOGIN_ROUTES = ['/login', '/token']
-const WITHOUT_TOKEN = [...LOGIN_ROUTES, '/run']
+const LOGIN_ROUTES = new Map<string, 'first' | 'all'>([
+  ['/login', 'first'],
+  ['/token', 'all'],
+])
+const WITHOUT_TOKEN = [...LOGIN_ROUTES.keys(), '/run']
 
 /**
  * Counts wrong passwords and tokens per address and per user, and locks out those who guess. A user who has logged in
@@ -61,7 +64,8 @@ export class LoginGuard {
       const { routePath = '', method } = route
       if (WITHOUT_TOKEN.includes(routePath) || (/^\/?$/.test(routePath) && method !== 'POST'))
         route.config = { ...route.config, open: true }
-      if (LOGIN_ROUTES.includes(routePath)) route.config = { ...route.config, logsIn: true }
+      const logsIn = LOGIN_ROUTES.get(routePath)
+      if (logsIn) route.config = { ...route.config, logsIn }
     })
     app.addHook('onRequest', async (request, reply) => {
       const token = this.#tokenOf(request)
@@ -70,8 +74,7 @@ export class LoginGuard {
     app.addHook('preHandler', async (request, reply) => {
       // With a token, credentials in the body are not checked, so they must not count as right either.
       if (this.#tokenOf(request) !== undefined) return
-      const read = request.routeOptions.config.logsIn ? loginClaimsIn : claimsIn
-      const claims = read(request.body)
+      const claims = claimsOf(request)
       if (claims.length > 0) await this.#admit(request, reply, claims)
     })
     app.addHook('onSend', async (_request, reply) => {
@@ -123,6 +126,13 @@ export class LoginGuard {
     const user = claims.find(({ username }) => username !== undefined)?.username ?? ''
     sendToAuditLog(this.#context, request, { act: 'login', user, rule: 'login_attempts', reason })
   }
+}
+
+/** Return the credentials in the body that the route will look at. */
+function claimsOf({ body, routeOptions }: FastifyRequest): Claim[] {
+  const { logsIn } = routeOptions.config
+  if (!logsIn) return claimsIn(body)
+  return loginClaimsIn(logsIn === 'first' ? [body].flat().slice(0, 1) : body)
 }
 
 function lockedOut(reply: FastifyReply, { seconds }: Lockout): SaltError {

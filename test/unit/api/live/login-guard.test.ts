@@ -191,6 +191,16 @@ test('a password beside a token that is right is not learnt to be right', async 
   expect(asked).toBe(20)
 })
 
+test('credentials that /login does not look at are not learnt to be right', async () => {
+  const expire = Date.now() / 1000 + 3600
+  api.answer = () => ({ token: GOOD, name: 'mallory', eauth: 'pam', expire })
+  const payload = ['mallory', 'fred'].map((username) => ({ username, password: 'right', eauth: 'pam' }))
+  const answer = await api.app.inject({ method: 'POST', url: '/login', payload, remoteAddress: '192.0.2.1' })
+  expect(answer.statusCode).toBe(200)
+  await statuses(many(30).map((n) => byPassword('fred', `guess ${n}`)))
+  expect((await byPassword('anna', 'right')).statusCode).toBe(429)
+})
+
 test.each(['/login', '/token'])(
   '%s counts guesses of a password whatever token they bring along',
   async (url) => {
