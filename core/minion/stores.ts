@@ -42,11 +42,11 @@ export async function openStores(config: MinionConfig, log: Log): Promise<Minion
       ),
     onWait: (sentence) => log.warn(sentence),
   })
+  const spool = ReturnSpool.open(directory, { onDamage, returners: config.return })
   if (isFull(marker))
     log.warn(
       `The disk is full (${config.cachedir}): this minion runs no jobs until there is free space. No restart is needed.`,
     )
-  const spool = ReturnSpool.open(directory, { onDamage, returners: config.return })
   const { seen } = spool
   if (!seen) throw new SaltError('STORE_FAILED', `The spool ${directory} has no record of accepted jobs.`)
   await seen.importFrom(oldSeenFile(config))

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { SaltError } from '../base/errors.ts'
 import { fileProblem } from '../base/files/file-problem.ts'
+import { refuseIrregular } from '../base/files/regular-file.ts'
 import type { CheckSettings } from './check-run.ts'
 import { checkStores } from './check-store.ts'
 
@@ -33,9 +34,12 @@ export async function checkAfterCrash({
     onCrash?.()
     for (const damage of await checkStores(stores, settings)) onDamage(damage)
   }
-  await writeFile(marker, '', { mode: 0o600 }).catch((error: unknown) => {
+  try {
+    refuseIrregular(marker)
+    await writeFile(marker, '', { mode: 0o600 })
+  } catch (error) {
     const why = fileProblem(error)
     throw new SaltError('STORE_FAILED', `${marker} cannot be written: ${why}. Correct that, and start again.`)
-  })
+  }
   return () => rm(marker, { force: true })
 }

@@ -2,10 +2,11 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type { RootDatabase, RootDatabaseOptions } from 'lmdb'
-import { messageOf, SaltError } from '../base/errors.ts'
+import { SaltError } from '../base/errors.ts'
+import { fileProblem } from '../base/files/file-problem.ts'
 import { closeOnExit } from './exit-guard.ts'
 import { withFileLock, withFileLockIfPossible } from './file-lock.ts'
-import { damageOf, makeLock, makeStore } from './lmdb-file.ts'
+import { damageOf, makeLock, makeStore, refuseUnusable } from './lmdb-file.ts'
 import type { OpenFile } from './open-file.ts'
 import { replaceDamaged } from './salvage/salvage.ts'
 import { silenceCommitFailures } from './silence-commit-failures.ts'
@@ -47,6 +48,7 @@ export function openEnvironment(
 ): Environment {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    refuseUnusable(path)
     const options = { ...DURABLE_LMDB_OPTIONS, mapSize, noSync: !synced }
     if (!left && !isIncomplete(path)) return silenceCommitFailures(openLmdb(path, options))
     return withFileLock(path, () => {
@@ -70,6 +72,7 @@ export const openLmdb = (path: string, options: RootDatabaseOptions): Environmen
 const lmdb = (): typeof import('lmdb') => createRequire(import.meta.url)('lmdb')
 
 function openLmdbLocked(path: string, options: RootDatabaseOptions): Environment {
+  refuseUnusable(path)
   const environment: Environment = lmdb().open(path, options)
   const { env } = environment as unknown as { env: { close(): void } }
   const close = env.close.bind(env)
@@ -99,7 +102,7 @@ function prepare(path: string, onDamage: Report, left: OpenFile | undefined): vo
 function cannotOpen(path: string, error: unknown): SaltError {
   return new SaltError(
     'STORE_FAILED',
-    `The store ${path} cannot be opened: ${messageOf(error)}. Check the permissions and the free space on that disk.`,
+    `The store ${path} cannot be opened: ${fileProblem(error)}. Check the permissions and the free space on that disk.`,
     { path },
     { cause: error },
   )

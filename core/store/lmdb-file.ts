@@ -1,4 +1,8 @@
-import { existsSync, linkSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, linkSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { currentUser } from '../base/current-user.ts'
+import { SaltError } from '../base/errors.ts'
+import { fileProblem } from '../base/files/file-problem.ts'
+import { irregularityOf } from '../base/files/regular-file.ts'
 import { freeSpaceAt } from './free-space.ts'
 import { emptyStore } from './salvage/pages.ts'
 import { StoreFile } from './salvage/tree.ts'
@@ -11,6 +15,36 @@ import { StoreFile } from './salvage/tree.ts'
 /** Size of LMDB's lock table for 126 readers, in bytes. */
 const LOCK_BYTES = 8272
 const MIN_FREE_BYTES = 2 ** 20
+
+/**
+ * Refuse a store whose file or lock table LMDB cannot open: it crashes the process if that is so for the lock table. A dangling link
+ * in place of the table is replaced later. Asks the system, instead of opening the table: to close it would release LMDB's locks.
+ * @throws SaltError STORE_FAILED
+ */
+export function refuseUnusable(path: string): void {
+  const lock = `${path}-lock`
+  for (const file of existsSync(lock) ? [path, lock] : [path]) {
+    const irregularity = irregularityOf(file)
+    if (irregularity) throw unusable(path, `${file} ${irregularity}. Move it away, and start again`)
+    const problem = existsSync(file) ? accessProblem(file) : undefined
+    if (problem) throw unusable(path, `${file} ${problem}`)
+  }
+}
+
+/** Return why this user cannot read and write a file, with the remedy. */
+function accessProblem(path: string): string | undefined {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK)
+    return undefined
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EACCES') return `cannot be read and written: ${fileProblem(error)}`
+    return `may not be read and written by user ${currentUser()}. Run: chown ${currentUser()} ${path}`
+  }
+}
+
+const unusable = (path: string, reason: string): SaltError =>
+  new SaltError('STORE_FAILED', `The store ${path} cannot be opened: ${reason}.`, { path })
 
 /** Return why LMDB cannot open the file; undefined if it can, or the file does not exist. */
 export function damageOf(path: string): string | undefined {

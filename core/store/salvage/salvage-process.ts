@@ -1,6 +1,6 @@
 /**
- * Entry of the process that copies the intact records of a damaged store to a new one: `<damaged> <new>`. Prints the
- * result as JSON.
+ * Entry of the process that copies the intact records of a damaged store to a new one: `<damaged> <new> <process id of the
+ * parent>`. Prints the result as JSON. Ends with its parent.
  */
 import { open } from 'lmdb'
 import { DURABLE_LMDB_OPTIONS } from '../environment.ts'
@@ -9,7 +9,7 @@ import { StoreFile } from './tree.ts'
 
 const RECORDS_AT_ONCE = 2000
 
-const [damaged = '', fresh = ''] = process.argv.slice(2)
+const [damaged = '', fresh = '', parent = ''] = process.argv.slice(2)
 
 /** Copy the records, with their keys in encoded form. */
 async function copyRecords(): Promise<{ saved: number; entries: number | undefined }> {
@@ -24,7 +24,10 @@ async function copyRecords(): Promise<{ saved: number; entries: number | undefin
         saved++
       }
     })
-  for (const group of groups(source.records())) write(group)
+  for (const group of groups(source.records())) {
+    if (process.ppid !== Number(parent)) process.exit(1) // nobody waits for the new store
+    write(group)
+  }
   await target.close()
   source.close()
   return { saved, entries: source.entries }

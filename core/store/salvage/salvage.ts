@@ -40,7 +40,7 @@ const count = (saved: number, entries: number | undefined): string =>
 
 /** Copy the intact records in a child process, since the file may be large. Blocks until it has ended. */
 function salvage(damaged: string, fresh: string): Found {
-  const { stdout, status } = spawnSync(process.execPath, [entry, damaged, fresh], {
+  const { stdout, status } = spawnSync(process.execPath, [entry, damaged, fresh, String(process.pid)], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   })

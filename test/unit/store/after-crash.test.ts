@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -53,6 +53,13 @@ test('after a crash a store that cannot be read is moved aside and told of; whol
   const names = await readdir(directory)
   expect(names).toContain('whole.mdb')
   expect(names.filter((name) => name.startsWith('broken.mdb.damaged-'))).toHaveLength(1)
+})
+
+test('a pipe in place of the marker is named', async () => {
+  execFileSync('mkfifo', [join(directory, '.running')])
+  await expect(start()).rejects.toThrow(
+    `${join(directory, '.running')} cannot be written: ${join(directory, '.running')} is a pipe, not a regular file.`,
+  )
 })
 
 /** A process that has been stopped while it has the lock of a store, as by a debugger, or by SIGSTOP. */

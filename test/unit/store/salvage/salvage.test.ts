@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { copyFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { SaltError } from '../../../../core/base/errors.ts'
 import { decode } from '../../../../core/codec/index.ts'
+import { processEntry } from '../../../../core/process/process-entry.ts'
 import { checkStore, openStore } from '../../../../core/store/index.ts'
 import { withoutChecksum } from '../../../../core/store/record.ts'
 import { type Meta, readMeta, readPage, valueAt } from '../../../../core/store/salvage/pages.ts'
@@ -174,4 +176,12 @@ test.each([
 test('nothing is left over beside the stores', async () => {
   const names = await readdir(directory)
   expect(names.filter((name) => /salvaged|repair/.test(name))).toEqual([])
+})
+
+test('the process that reads a damaged store ends once nobody waits for it', async () => {
+  const fresh = join(directory, 'unwanted.mdb')
+  const entry = processEntry('store/salvage/salvage-process')
+  const gone = '1' // the process id of another parent
+  const { status, stdout } = spawnSync(process.execPath, [entry, original, fresh, gone], { encoding: 'utf8' })
+  expect([status, stdout]).toEqual([1, ''])
 })

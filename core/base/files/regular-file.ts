@@ -1,0 +1,26 @@
+import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs'
+
+/**
+ * Return what is wrong with a path that is to be a regular file, as a clause about it; undefined if it is one, or if nothing is
+ * there. To open a pipe would block this process until somebody else opens it, too.
+ */
+export function irregularityOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found) return found.isFile() ? undefined : `is ${kindOf(found)}, not a regular file`
+  const link = lstatSync(path, { throwIfNoEntry: false })
+  return link?.isSymbolicLink()
+    ? `is a symbolic link to ${readlinkSync(path)}, which does not exist`
+    : undefined
+}
+
+/** Refuse a path that is neither a regular file nor nothing. @throws Error with a sentence that names it, and the system's */
+export function refuseIrregular(path: string): void {
+  const irregularity = irregularityOf(path)
+  if (irregularity) throw new Error(`${path} ${irregularity}`)
+}
+
+function kindOf(found: Stats): string {
+  if (found.isDirectory()) return 'a folder'
+  if (found.isFIFO()) return 'a pipe'
+  return found.isSocket() ? 'a socket' : 'a device'
+}

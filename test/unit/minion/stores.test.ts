@@ -1,0 +1,31 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { MinionConfig } from '../../../core/config/index.ts'
+import { openStores } from '../../../core/minion/stores.ts'
+import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { spyLog } from '../../harness/log.ts'
+import { MOUNTS, needs } from '../../harness/needs.ts'
+import { mountSmallDisk } from '../../harness/small-disk.ts'
+
+test(
+  'a full disk without the lock file of the spool is named, and nobody is told that no restart is needed',
+  needs(MOUNTS),
+  async () => {
+    const folder = await temporaryFolder('salt-stores-')
+    const disk = mountSmallDisk(folder, 8)
+    onTestFinished(async () => {
+      disk.close()
+      await removeFolder(folder)
+    })
+    const log = spyLog()
+    const config = { cachedir: folder } as MinionConfig
+    await (await openStores(config, log)).close()
+    await rm(join(folder, 'spool', 'returns.mdb-lock'))
+    disk.fill()
+    await expect(openStores(config, log)).rejects.toThrow(
+      `The store ${join(folder, 'spool', 'returns.mdb')} cannot be opened: the disk is full. `,
+    )
+    expect(log.warn).not.toHaveBeenCalled()
+  },
+)
