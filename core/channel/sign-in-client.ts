@@ -35,7 +35,8 @@ export type SignInOutcome =
       readonly isNew: boolean
     }
   | {
-      readonly state: 'pending' | 'rejected' | 'full'
+      /** `damaged`: the master cannot read the key that it has filed for this minion. */
+      readonly state: 'pending' | 'rejected' | 'full' | 'damaged'
       /** The reason why the master refused the join token; a word from its reply. */
       readonly join?: string
     }
@@ -107,7 +108,7 @@ export async function signIn(settings: SignInSettings): Promise<SignInOutcome> {
   // Last, since a wrong fingerprint ends the minion: a reply that its key has not signed for this request must not.
   if (offered) checkIsDemanded(settings, known, offered)
   if (inner.ret !== undefined) {
-    return { state: stateOf(inner.ret), ...(typeof inner.join === 'string' && { join: inner.join }) }
+    return { state: stateOf(inner), ...(typeof inner.join === 'string' && { join: inner.join }) }
   }
   if (!masterKey) throw changed('it accepted the sign-in without showing its key')
   const isKnown = known?.equals(masterKey) ?? false
@@ -116,8 +117,9 @@ export async function signIn(settings: SignInSettings): Promise<SignInOutcome> {
   return { state: 'accepted', credentials, isNew: inner.new === true }
 }
 
-function stateOf(ret: unknown): 'pending' | 'rejected' | 'full' {
+function stateOf({ ret, damaged }: Record<string, unknown>): 'pending' | 'rejected' | 'full' | 'damaged' {
   if (ret === 'full') return 'full'
+  if (damaged === true) return 'damaged'
   return ret === false ? 'rejected' : 'pending'
 }
 

@@ -22,7 +22,7 @@ export type SignInDecision =
       readonly isNew: boolean
     }
   | {
-      readonly verdict: 'pending' | 'rejected' | 'denied' | 'full' | 'invalid'
+      readonly verdict: 'pending' | 'rejected' | 'denied' | 'full' | 'damaged' | 'invalid'
       /** The state under which the key was filed just now, if it was. */
       readonly filed?: string
       /** The reason why the join token was refused. */
@@ -30,6 +30,7 @@ export type SignInDecision =
     }
 
 type Accepted = Extract<SignInDecision, { verdict: 'accepted' }>
+type Refused = Exclude<SignInDecision, Accepted>
 
 export interface SignInServerSettings {
   /** Name of this master, if several serve a minion over one connection. */
@@ -50,12 +51,13 @@ export interface SignInServerSettings {
   readonly log: Log
 }
 
-const verdicts: Record<Exclude<SignInDecision['verdict'], 'accepted'>, SignInRet> = {
+const verdicts: Record<Refused['verdict'], SignInRet> = {
   pending: true,
   rejected: false,
   denied: false,
   invalid: false,
   full: 'full',
+  damaged: true, // with which all minions ask again, and with no other answer
 }
 
 const acts: Record<SignInDecision['verdict'], string | undefined> = {
@@ -64,6 +66,7 @@ const acts: Record<SignInDecision['verdict'], string | undefined> = {
   rejected: 'reject',
   denied: 'denied',
   full: 'full',
+  damaged: undefined,
   invalid: undefined,
 }
 
@@ -75,6 +78,7 @@ const sentences: Record<SignInDecision['verdict'], (id: string) => string> = {
   rejected: (id) => `Public key rejected for ${id}. Key is present in rejection key dir.`,
   denied: (id) => `Authentication failed from host ${id}: another key is accepted for that id.`,
   full: (id) => `Too many minions connected (max_minions). Rejecting connection from id ${id}`,
+  damaged: (id) => `Authentication failed from host ${id}: the key that is filed for it cannot be read.`,
   invalid: (id) => `Authentication request from invalid id ${id}`,
 }
 
@@ -96,9 +100,7 @@ export function createSignInServer(
     log.info(sentences[decision.verdict](id))
     announce(request, decision)
     const inner =
-      decision.verdict === 'accepted'
-        ? await accept(request, decision, version)
-        : { ret: verdicts[decision.verdict], nonce: request.nonce, join: decision.join }
+      decision.verdict === 'accepted' ? await accept(request, decision, version) : refusal(request, decision)
     return packSignedReply(inner, masterKey, request.algorithms)
   }
 
@@ -142,6 +144,11 @@ export function createSignInServer(
       ...(join && { join }),
     })
   }
+}
+
+/** Return the inner map for a key that is not accepted. */
+function refusal({ nonce }: SignInRequest, { verdict, join }: Refused): Record<string, unknown> {
+  return { ret: verdicts[verdict], nonce, join, ...(verdict === 'damaged' && { damaged: true }) }
 }
 
 /**

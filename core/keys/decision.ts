@@ -3,10 +3,18 @@ import { joinRefusalTexts } from './join-token.ts'
 import type { KeyState } from './key-files.ts'
 import type { SignedBy } from './policy.ts'
 
+/** The key filed for an id. */
+export interface FiledKey {
+  readonly state: Exclude<KeyState, 'denied'>
+  /** Whether it is the offered key. */
+  readonly same: boolean
+  /** Why it cannot be read, and what to do, as a clause. */
+  readonly damage?: string
+}
+
 /** Everything the decision about an offered key depends on (wire protocol §6.2). */
 export interface KeyFacts {
-  /** The state of the key filed for this id, and whether it is the offered key. */
-  readonly filed: { readonly state: Exclude<KeyState, 'denied'>; readonly same: boolean } | undefined
+  readonly filed: FiledKey | undefined
   /** Whether `max_minions` others are connected. */
   readonly full: boolean
   readonly openMode: boolean
@@ -19,7 +27,8 @@ export interface KeyFacts {
   pendingFull(): Promise<boolean>
 }
 
-export type KeyVerdict = 'accepted' | 'pending' | 'rejected' | 'denied' | 'full'
+/** `damaged`: the filed key cannot be read, so nothing is known about the offered one. */
+export type KeyVerdict = 'accepted' | 'pending' | 'rejected' | 'denied' | 'full' | 'damaged'
 
 export interface KeyDecision {
   readonly verdict: KeyVerdict
@@ -43,9 +52,9 @@ export async function decideAboutKey(facts: KeyFacts): Promise<KeyDecision> {
     case 'rejected':
       return { verdict: 'rejected', reason: 'its key was rejected' }
     case 'accepted':
-      return filed.same ? { verdict: 'accepted', reason: 'its key is accepted' } : denied('accepted')
+      return filed.same ? { verdict: 'accepted', reason: 'its key is accepted' } : otherThan(filed)
     case 'pending':
-      return decidePending(facts, filed.same)
+      return decidePending(facts, filed)
     default:
       return decideNew(facts)
   }
@@ -61,7 +70,8 @@ function acceptAnyKey(filed: KeyState | undefined): KeyDecision {
   return filed && filed !== 'accepted' ? { ...common, leave: filed } : common
 }
 
-function denied(state: KeyState): KeyDecision {
+function otherThan({ state, damage }: FiledKey): KeyDecision {
+  if (damage) return { verdict: 'damaged', reason: damage }
   const reason = `its key is not the one that is ${state} for this id. If the minion was set up anew, delete that key`
   return { verdict: 'denied', reason, file: 'denied' }
 }
@@ -76,11 +86,11 @@ async function decideNew(facts: KeyFacts): Promise<KeyDecision> {
   return { verdict: 'pending', reason, file: 'pending', ...(join && { join }) }
 }
 
-async function decidePending(facts: KeyFacts, same: boolean): Promise<KeyDecision> {
+async function decidePending(facts: KeyFacts, filed: FiledKey): Promise<KeyDecision> {
   if (await facts.autoReject()) {
     return { verdict: 'rejected', reason: 'autoreject_file names it', file: 'rejected', leave: 'pending' }
   }
-  if (!same) return denied('pending')
+  if (!filed.same) return otherThan(filed)
   const { accepted, join } = await withoutPerson(facts)
   if (accepted) return { ...accepted, leave: 'pending' }
   const reason = `its key waits to be accepted${because(join)}`

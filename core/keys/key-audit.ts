@@ -58,7 +58,7 @@ export const auditEntry = (change: KeyChange, by: ChangedBy, hash: string): KeyA
   id: change.id,
   ...(change.from && { from: change.from }),
   ...(change.to && { to: change.to }),
-  fingerprint: fingerprint(change.pem, hash),
+  ...(change.pem !== '' && { fingerprint: fingerprint(change.pem, hash) }),
   by,
 })
 

@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
-import { mkdir, readdir, readFile, unlink } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createFileExclusive, writeFileAtomic } from '../base/files/atomic-file.ts'
+import { irregularityOf } from '../base/files/regular-file.ts'
 import { isMinionId, type MinionId } from '../base/minion-id.ts'
 
 export type KeyState = 'accepted' | 'pending' | 'rejected' | 'denied'
@@ -23,6 +24,20 @@ const SETTLE_MS = 100
 
 /** Matches files that a crash left behind in the middle of a write. */
 const temporary = /^\.tmp-/
+
+/** Whether the text may be a key: damaged files are empty, or have other bytes. */
+const isPem = (text: string): boolean => /^\s*-----BEGIN [A-Z ]+-----/.test(text)
+
+/** Read a key file; an empty text if it is no regular file, and undefined if there is none. */
+export async function readKeyText(path: string): Promise<string | undefined> {
+  return irregularityOf(path) ? '' : readFile(path, 'utf8').catch(undefinedIfMissing)
+}
+
+/** Return what is wrong with a key file that has this text, in words that begin with its path; undefined if it may hold a key. */
+export function keyFileDamage(path: string, text: string): string | undefined {
+  if (isPem(text)) return undefined
+  return `${path} ${irregularityOf(path) ?? (text.trim() === '' ? 'is empty' : 'holds no key')}`
+}
 
 /** Looks at key folders to learn whether a file was added, removed or replaced. One that is overwritten in its place is not noticed. */
 export class KeyFolderTimes {
@@ -57,13 +72,15 @@ export class KeyFileStore {
     this.#deciding = new KeyFolderTimes(pkiDir, DECIDING, SETTLE_MS)
   }
 
+  /** Read a key; an empty text if its file is no regular one, and undefined if there is none. */
   async read(state: KeyState, id: MinionId): Promise<string | undefined> {
-    return readFile(this.#path(state, id), 'utf8').catch(undefinedIfMissing)
+    return readKeyText(this.path(state, id))
   }
 
   readSync(state: KeyState, id: MinionId): string | undefined {
+    const path = this.path(state, id)
     try {
-      return readFileSync(this.#path(state, id), 'utf8')
+      return irregularityOf(path) ? '' : readFileSync(path, 'utf8')
     } catch (error) {
       return undefinedIfMissing(error)
     }
@@ -71,7 +88,7 @@ export class KeyFileStore {
 
   /** Return a text that changes whenever the file is replaced; undefined if there is no file. */
   stamp(state: KeyState, id: MinionId): string | undefined {
-    const stats = statSync(this.#path(state, id), { bigint: true, throwIfNoEntry: false })
+    const stats = statSync(this.path(state, id), { bigint: true, throwIfNoEntry: false })
     return stats && `${stats.ino} ${stats.mtimeNs} ${stats.size}`
   }
 
@@ -91,21 +108,23 @@ export class KeyFileStore {
 
   /** Return the time at which a key got this state, in milliseconds since 1970; undefined if it is not in it. */
   since(state: KeyState, id: MinionId): number | undefined {
-    return statSync(this.#path(state, id), { throwIfNoEntry: false })?.mtimeMs
+    return statSync(this.path(state, id), { throwIfNoEntry: false })?.mtimeMs
   }
 
   /** Create a key file. Resolves with false if there is one already. */
   async create(state: KeyState, id: MinionId, pem: string): Promise<boolean> {
-    return this.#inFolder(state, () => createFileExclusive(this.#path(state, id), pem))
+    return this.#inFolder(state, () => createFileExclusive(this.path(state, id), pem))
   }
 
   async replace(state: KeyState, id: MinionId, pem: string): Promise<void> {
-    await this.#inFolder(state, () => writeFileAtomic(this.#path(state, id), pem))
+    await this.#inFolder(state, () => writeFileAtomic(this.path(state, id), pem))
   }
 
-  /** Delete a key file. Resolves with false if there was none. */
+  /** Delete a key file, or an empty folder in its place. Resolves with false if there was none. */
   async remove(state: KeyState, id: MinionId): Promise<boolean> {
-    return unlink(this.#path(state, id))
+    const path = this.path(state, id)
+    return unlink(path)
+      .catch((error) => (error.code === 'EISDIR' ? rmdir(path) : Promise.reject(error)))
       .then(
         () => true,
         (error) => undefinedIfMissing(error) ?? false,
@@ -119,12 +138,12 @@ export class KeyFileStore {
     return (names ?? []).filter((name): name is MinionId => isMinionId(name) && !temporary.test(name)).sort()
   }
 
-  #folder(state: KeyState): string {
-    return join(this.#pkiDir, keyFolders[state])
+  path(state: KeyState, id: MinionId): string {
+    return join(this.#folder(state), id)
   }
 
-  #path(state: KeyState, id: MinionId): string {
-    return join(this.#folder(state), id)
+  #folder(state: KeyState): string {
+    return join(this.#pkiDir, keyFolders[state])
   }
 
   /** Write into the folder of a state, which is made if it is missing. */

@@ -3,9 +3,9 @@ import { isMinionId, type MinionId, parseMinionId } from '../base/minion-id.ts'
 import { PublicKey } from '../crypto/index.ts'
 import { fnmatch } from '../dialect/fnmatch.ts'
 import { isApiClient } from './api-clients.ts'
-import { decideAboutKey, type KeyDecision, type KeyVerdict } from './decision.ts'
+import { decideAboutKey, type FiledKey, type KeyDecision, type KeyVerdict } from './decision.ts'
 import type { JoinAnswer } from './invites.ts'
-import { KeyFileStore, type KeyState, keyStates } from './key-files.ts'
+import { KeyFileStore, type KeyState, keyFileDamage, keyStates } from './key-files.ts'
 import type { KeyOffer, KeyPolicy, SignedBy } from './policy.ts'
 
 /** The result of offering a key. */
@@ -102,6 +102,18 @@ export class KeyStore {
     if (state) return this.#files.list(state)
     const lists = keyStates.map(async (each) => [each, await this.#files.list(each)])
     return Object.fromEntries(await Promise.all(lists))
+  }
+
+  /** Return a clause about each file of an accepted or pending key that is damaged: that it is there lets nobody sign in. */
+  async damages(): Promise<string[]> {
+    const found: string[] = []
+    for (const state of ['accepted', 'pending'] as const)
+      for (const id of await this.#files.list(state)) {
+        const pem = await this.#files.read(state, id)
+        if (pem !== undefined && keyFileDamage(this.#files.path(state, id), pem))
+          found.push(this.#damage(state, id, pem))
+      }
+    return found
   }
 
   /** List the minions with an accepted key, sorted, without API clients. */
@@ -287,12 +299,22 @@ export class KeyStore {
   }
 
   /** Return how a key is filed. Synchronous: three small files are read faster than three reads are handed to other threads. */
-  #filed(id: MinionId, key: PublicKey) {
+  #filed(id: MinionId, key: PublicKey): FiledKey | undefined {
     for (const state of ['rejected', 'accepted', 'pending'] as const) {
       const pem = this.#files.readSync(state, id)
-      if (pem !== undefined) return { state, same: pem === key.pem || parse(pem)?.equals(key) === true }
+      if (pem === undefined) continue
+      const filed = pem === key.pem ? key : parse(pem)
+      return filed
+        ? { state, same: filed.equals(key) }
+        : { state, same: false, damage: this.#damage(state, id, pem) }
     }
     return undefined
+  }
+
+  #damage(state: KeyState, id: MinionId, pem: string): string {
+    const path = this.#files.path(state, id)
+    const what = keyFileDamage(path, pem) ?? `${path} holds no RSA public key that can be used`
+    return `${what}. Restore it from a backup, or run salt-key -d ${id} and accept the key of the minion again`
   }
 
   /** Apply the decision and return the changes. Undefined if another process was faster and the decision is outdated. */

@@ -202,6 +202,7 @@ async function show(action: Action, flags: KeyFlags, { keys, printer, config }: 
   if (!lists) throw new UsageError(`-l takes accepted, unaccepted, rejected, denied or all, not '${word}'.`)
   await printer.print(lists, { outputter: 'key' })
   if (printer.chosen === undefined) printApiClientNote(lists, config.api_clients)
+  for (const damage of (await keys.damages?.()) ?? []) printNote(`${damage}.`)
   return exitCodes.ok
 }
 

@@ -24,6 +24,8 @@ export interface KeyOperations {
   list(word: string): Promise<KeysBySection | undefined>
   /** Return the keys that match a shell pattern, or several separated by commas. */
   match(match: string): Promise<KeysBySection>
+  /** Return a sentence about each damaged key file, if they are on this host. */
+  damages?(): Promise<string[]>
   print(match: string): Promise<KeyTexts>
   finger(match: string): Promise<KeyTexts>
   /** Change those of exactly these keys that are in one of the states. */
@@ -36,6 +38,7 @@ export function localKeyOperations({ manager, store }: OpenKeys, config: MasterC
   return {
     list: (word) => listKeys(store, word),
     match: (match) => matchKeys(store, match),
+    damages: () => store.damages(),
     print: (match) => printKeys(store, config, match),
     finger: (match) => fingerKeys(store, config, match),
     change: async (act, keys, states) => {

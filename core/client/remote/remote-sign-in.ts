@@ -86,9 +86,15 @@ export class RemoteSignIn {
     }
   }
 
-  #notAccepted(state: 'pending' | 'rejected' | 'full'): SaltError {
+  #notAccepted(state: 'pending' | 'rejected' | 'full' | 'damaged'): SaltError {
     const { id, host, hash } = this.#master
     const finger = fingerprint(this.key.publicKey.pem, hash)
+    if (state === 'damaged')
+      return new SaltError(
+        'AUTHENTICATION_FAILED',
+        `The master ${host} cannot read the key that it has filed for this host (${id}). Its log names the file.`,
+        { state },
+      )
     return new SaltError(
       'AUTHENTICATION_FAILED',
       state === 'pending'

@@ -2,6 +2,7 @@ import { openOwnTokens } from '../../auth/index.ts'
 import type { Log } from '../../author/context.ts'
 import { sizeText } from '../../base/byte-size.ts'
 import { systemClock } from '../../base/clock.ts'
+import { messageOf } from '../../base/errors.ts'
 import { isMinionId } from '../../base/minion-id.ts'
 import type { SteadyTime } from '../../base/steady-time.ts'
 import { Catalogues } from '../../cache/catalogues.ts'
@@ -19,40 +20,93 @@ import { logDamageTo } from './directories.ts'
 
 type Fire = (tag: string, data: Readonly<Record<string, unknown>>) => void
 
-/** Remove old jobs, jobs beyond `keep_jobs_size`, old requests, expired tokens, and data of minions whose key is gone. */
+/**
+ * Remove old jobs, jobs beyond `keep_jobs_size`, old requests, expired tokens, and data of minions whose key is gone. What fails is
+ * logged, and the rest is done.
+ */
 export async function expire(
   config: MasterConfig,
   log: Log,
   fire: Fire,
   time: Pick<SteadyTime, 'now'>,
 ): Promise<void> {
-  const onDamage = logDamageTo(log)
+  const options = { onDamage: logDamageTo(log) }
   const keys = new KeyStore(config.pki_dir, config.api_clients)
   const lifetimeSeconds = config.publish_session
-  const jobs = JobCache.open(jobCacheDirectory(config), { onDamage })
-  const replays = ReplayGuard.open(config, systemClock, { onDamage })
-  const sessions = SessionKeys.open(config.cachedir, { keys, lifetimeSeconds, onDamage })
-  const publications = Publications.open(config, { onDamage })
-  const catalogues = Catalogues.open(minionDataDirectory(config), { onDamage })
-  const starts = MinionStarts.open(minionDataDirectory(config), { onDamage })
-  const mine = Mine.open(minionDataDirectory(config), { onDamage })
-  try {
-    await publications.expire()
-    await jobs.completeIndex()
-    const now = time.now(jobs.latestBefore(new Date(systemClock.now())))
-    if (config.keep_jobs_seconds > 0) await expireJobs(config, jobs, log, now)
-    await trimJobs(config, jobs, log, fire)
-    if (lifetimeSeconds > 0) await replays.expire(now - 2 * lifetimeSeconds * 1000)
-    await sessions.prune()
-    const minions = new Set<string>(await keys.minions())
-    // A minion may have been accepted since that list was read.
-    const isKnown = (id: string) => minions.has(id) || (isMinionId(id) && keys.accepted(id) !== undefined)
-    for (const store of [catalogues, starts, mine]) await store.keep(isKnown)
-    await expireTokens(config, log, now)
-  } finally {
-    const stores = [jobs, replays, sessions, publications, catalogues, starts, mine]
-    await Promise.all(stores.map((store) => store.close()))
+  const minionData = minionDataDirectory(config)
+  const attempt = attemptLogging(log)
+
+  await attempt('publications', () =>
+    using(Publications.open(config, options), (publications) => publications.expire()),
+  )
+  const jobTime = await attempt('the job cache', () =>
+    using(JobCache.open(jobCacheDirectory(config), options), (jobs) =>
+      tidyJobs(config, jobs, log, fire, time),
+    ),
+  )
+  const now = jobTime ?? time.now()
+  if (lifetimeSeconds > 0)
+    await attempt('the memory of requests', () =>
+      using(ReplayGuard.open(config, systemClock, options), (replays) =>
+        replays.expire(now - 2 * lifetimeSeconds * 1000),
+      ),
+    )
+  await attempt('sessions', () =>
+    using(SessionKeys.open(config.cachedir, { keys, lifetimeSeconds, ...options }), (sessions) =>
+      sessions.prune(),
+    ),
+  )
+  const isKnown = await attempt('the list of keys', () => knownMinions(keys))
+  if (isKnown)
+    for (const Kept of [Catalogues, MinionStarts, Mine])
+      await attempt(Kept.path(minionData), () =>
+        using(Kept.open(minionData, options), (store) => store.keep(isKnown)),
+      )
+  await attempt('tokens', () => expireTokens(config, log, now))
+}
+
+/** Return a function that does a part of the maintenance, and logs that it failed instead of rejecting. */
+const attemptLogging =
+  (log: Log) =>
+  async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work()
+    } catch (error) {
+      log.error(`Maintenance of ${what} failed: ${messageOf(error)}`)
+      return undefined
+    }
   }
+
+async function using<S extends { close(): Promise<void> }, T>(
+  store: S,
+  work: (store: S) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Remove old jobs, and those beyond `keep_jobs_size`. Resolves with the time by which they expire. */
+async function tidyJobs(
+  config: MasterConfig,
+  jobs: JobCache,
+  log: Log,
+  fire: Fire,
+  time: Pick<SteadyTime, 'now'>,
+): Promise<number> {
+  await jobs.completeIndex()
+  const now = time.now(jobs.latestBefore(new Date(systemClock.now())))
+  if (config.keep_jobs_seconds > 0) await expireJobs(config, jobs, log, now)
+  await trimJobs(config, jobs, log, fire)
+  return now
+}
+
+/** Return whether an id has an accepted key. A minion may be accepted after the keys were listed. */
+async function knownMinions(keys: KeyStore): Promise<(id: string) => boolean> {
+  const minions = new Set<string>(await keys.minions())
+  return (id) => minions.has(id) || (isMinionId(id) && keys.accepted(id) !== undefined)
 }
 
 /** Remove expired tokens; a token store on another host expires them itself. */

@@ -1,3 +1,4 @@
+import type { Log } from '../../author/context.ts'
 import { messageOf } from '../../base/errors.ts'
 import { perMinuteQuota } from '../../base/quota.ts'
 import { connectedIds } from '../../cache/connected.ts'
@@ -49,8 +50,7 @@ export function createKeyDecider(around: WorkerEnvironment, { keys, keyAudit, in
       ...(joinProof && { joinProof: { ...joinProof, pub, nonce } }),
     })
     const { verdict, reason, filed, changes, join } = outcome
-    const write = filed || verdict === 'denied' ? log.info : log.debug
-    write(`Authentication request from ${JSON.stringify(id)}: ${verdict}, because ${reason}`)
+    logAt(log, outcome)(`Authentication request from ${JSON.stringify(id)}: ${verdict}, because ${reason}`)
     await record(outcome)
     for (const [tag, data] of eventsOf(changes)) fire(tag, data)
     if (outcome.verdict === 'accepted')
@@ -71,4 +71,9 @@ export function createKeyDecider(around: WorkerEnvironment, { keys, keyAudit, in
       changes.map((change) => ({ ...auditEntry(change, what, config.hash_type), ...details })),
     )
   }
+}
+
+function logAt(log: Log, { verdict, filed }: OfferResult): Log['info'] {
+  if (verdict === 'damaged') return log.error
+  return filed || verdict === 'denied' ? log.info : log.debug
 }

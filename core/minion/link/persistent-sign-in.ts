@@ -170,6 +170,7 @@ function report(settings: PersistentSignInSettings, { state, join }: Refused, wa
   const { log, address, id, once } = settings
   const sentences = {
     pending: `The master ${address} has received this minion's key, but it is not accepted yet (salt-key -a ${id}). ${fingerprintSentence(settings)}${joinSentence(join)}`,
+    damaged: `The master ${address} cannot read the key that it has filed for this minion. Its log names the file.`,
     full: `The master ${address} accepts no more minions (max_minions).`,
     rejected: refusedSentence(settings),
   }

@@ -45,6 +45,11 @@ test.each<[string, Partial<KeyFacts>, object]>([
     { ...filed('accepted', false), ...silent },
     { verdict: 'denied', file: 'denied' },
   ],
+  [
+    'another key than a damaged one: nobody knows',
+    { filed: { state: 'accepted', same: false, damage: 'it is empty' }, ...silent },
+    { verdict: 'damaged' },
+  ],
   ['a new key: pending', {}, { verdict: 'pending', file: 'pending' }],
   [
     'a new key, auto-signed: accepted',

@@ -1,4 +1,6 @@
-import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { execa } from 'execa'
@@ -218,6 +220,7 @@ describe('sign-ins recorded from a Python master', () => {
     denied: false,
     invalid: false,
     full: 'full',
+    damaged: true,
   }
   const isWhole = ({ request, reply }: Recorded) =>
     reply &&
@@ -250,6 +253,37 @@ function tally(verdicts: readonly string[]): Record<string, number> {
   for (const verdict of verdicts) counts[verdict] = (counts[verdict] ?? 0) + 1
   return counts
 }
+
+const DAMAGES: readonly (readonly [damage: string, make: (path: string) => void])[] = [
+  ['is empty', (path: string) => writeFileSync(path, '')],
+  ['holds no key', (path: string) => writeFileSync(path, randomBytes(451))],
+  ['is a folder, not a regular file', (path: string) => void mkdirSync(path)],
+  ['is a pipe, not a regular file', (path: string) => void execFileSync('mkfifo', [path])],
+  [
+    'is a symbolic link to /nowhere/web1, which does not exist',
+    (path: string) => symlinkSync('/nowhere/web1', path),
+  ],
+]
+
+describe.each(DAMAGES)('a key file that %s', (damage, make) => {
+  test.each(['minions', 'minions_pre'])(
+    'in %s is named to who offers a key, and nothing is filed',
+    async (folder) => {
+      const path = join(pkiDir, folder, 'web1')
+      mkdirSync(join(pkiDir, folder))
+      make(path)
+      const { verdict, reason, changes } = await keys.offer('web1', randomPem(), policy())
+      expect([verdict, changes]).toEqual(['damaged', []])
+      const sentence = `${path} ${damage}. Restore it from a backup, or run salt-key -d web1 and accept the key of the minion again`
+      expect(reason).toBe(sentence)
+      expect(await keys.damages()).toEqual([sentence])
+      expect(keys.accepted('web1')).toBeUndefined()
+      expect(await keys.list('denied')).toEqual([])
+      await keys.remove('web1')
+      expect(await verdictOf('web1', randomPem())).toBe('pending')
+    },
+  )
+})
 
 describe('a key that an administrator adds', () => {
   const [web1, web2] = [parseMinionId('web1'), parseMinionId('web2')]

@@ -384,3 +384,33 @@ describe('invitations', () => {
     expect(stored.includes('verifier')).toBe(true)
   })
 })
+
+describe('a damaged key file', () => {
+  beforeEach(async () => {
+    await file('minions', 'web1')
+    await mkdir(join(folder, 'pki', 'minions', 'zz'))
+    await file('minions_pre', 'web2', '')
+  })
+
+  test('is named after the list of keys', async () => {
+    const { stdout, stderr, result } = await key('-L')
+    expect([stdout, result]).toEqual([expect.stringMatching(/web1\nzz\n.*web2/s), 0])
+    expect(stderr).toContain(
+      `${join(folder, 'pki/minions/zz')} is a folder, not a regular file. Restore it from a backup, or`,
+    )
+    expect(stderr).toContain(`${join(folder, 'pki/minions_pre/web2')} is empty. Restore it`)
+  })
+
+  test('is named among the fingerprints, and among the keys', async () => {
+    const damages = { zz: `${join(folder, 'pki/minions/zz')} is a folder, not a regular file` }
+    const fingers = JSON.parse((await key('-F', '--out', 'json')).stdout)
+    expect(fingers.minions).toEqual({ web1: fingerprint(pem, 'sha256'), ...damages })
+    expect(fingers.minions_pre).toEqual({ web2: `${join(folder, 'pki/minions_pre/web2')} is empty` })
+    expect(JSON.parse((await key('-P', '--out', 'json')).stdout).minions).toEqual({ web1: pem, ...damages })
+  })
+
+  test('is deleted like a key', async () => {
+    expect((await key('-y', '-d', '*')).result).toBe(0)
+    expect(await ids('minions')).toEqual([])
+  })
+})

@@ -1,6 +1,6 @@
 /** How an API on another host gets to know its master, and what it takes for its master. */
 import { createPrivateKey, sign } from 'node:crypto'
-import { chmod, stat } from 'node:fs/promises'
+import { chmod, mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { RemoteMaster } from '../../../../core/client/remote/remote-master.ts'
@@ -84,6 +84,14 @@ describe('a host whose key is not accepted', () => {
     expect(`${error}`).toContain(fingerOf(signIn.key))
     expect(await known().read()).toBeUndefined()
   })
+})
+
+test('a host whose key is damaged on the master is told so', async () => {
+  const signIn = await open()
+  await mkdir(join(master.config.pki_dir, 'minions', 'api-1'), { recursive: true })
+  await expect(signIn.credentials()).rejects.toThrow(
+    'cannot read the key that it has filed for this host (api-1)',
+  )
 })
 
 describe('the master', () => {

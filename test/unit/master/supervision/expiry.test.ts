@@ -7,7 +7,7 @@ import { minionDataDirectory } from '../../../../core/config/cachedir.ts'
 import { loadMasterConfig } from '../../../../core/config/index.ts'
 import { JobCache } from '../../../../core/jobs/job-cache.ts'
 import { openJobCache } from '../../../../core/jobs/open-job-cache.ts'
-import { KeyStore } from '../../../../core/keys/index.ts'
+import { KeyStore, SessionKeys } from '../../../../core/keys/index.ts'
 import { clockLeapMessage, expire, trimJobs } from '../../../../core/master/supervision/expiry.ts'
 import { recordingLog } from '../../../../core/testing/recording-log.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
@@ -73,6 +73,25 @@ test('jobs expire by the time they are given, which is told; a clock that went a
   expect(lines[1]).toBe(`One job older than keep_jobs_seconds (60) removed: ${jid} to ${jid}.`)
   await jobs.close()
   await removeFolder(cachedir)
+})
+
+test('a part that fails is named, and the others are done', async () => {
+  const root = await temporaryFolder('salt-expiry-')
+  const { config } = loadMasterConfig({ configDir: root, overrides: { cachedir: root, pki_dir: root } })
+  const starts = MinionStarts.open(minionDataDirectory(config))
+  await starts.save('gone', { token: 'gone--', address: '', host: 'gone', pid: 1 }, 1)
+  vi.spyOn(SessionKeys.prototype, 'prune').mockRejectedValueOnce(new Error('they are broken'))
+  vi.spyOn(JobCache.prototype, 'completeIndex').mockRejectedValueOnce(new Error('it is broken, too'))
+  const lines: string[] = []
+  const log = recordingLog((level, message) => void lines.push(`${level} ${message}`))
+  await expire(config, log, () => undefined, { now: () => 1 })
+  expect(lines).toEqual([
+    'error Maintenance of the job cache failed: it is broken, too',
+    'error Maintenance of sessions failed: they are broken',
+  ])
+  expect(starts.ids()).toEqual([])
+  await starts.close()
+  await removeFolder(root)
 })
 
 test('what is known of a minion is kept when its key is accepted after the keys were listed, and removed without a key', async () => {

@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { SaltError } from '../../../../core/base/errors.ts'
 import { fingerprint } from '../../../../core/base/fingerprint.ts'
@@ -37,6 +39,11 @@ async function asking(options: Record<string, unknown>, once: boolean) {
     closing: closing.signal,
   }
   return { settings, request, closing, log }
+}
+
+async function truncatedFile(path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, '')
 }
 
 const unreachable = expect.objectContaining({ code: 'MASTER_UNREACHABLE' })
@@ -124,8 +131,27 @@ describe('a master that answers', () => {
     }
     const done = signInUntilAccepted({ ...settings, id: 'wire1', client: { request, close: async () => {} } })
     const said = () => log.warn.mock.calls.map(([line]) => String(line))
-    return { done, said }
+    const complained = () => log.error.mock.calls.map(([line]) => String(line))
+    return { done, said, complained }
   }
+
+  test('and whose file of the key is damaged is asked again, and says in its log which file that is', async () => {
+    const { publicKey } = await keyPair('wire1')
+    const path = () => join(master.config.pki_dir, 'minions', 'wire1')
+    const { done, complained } = await signingIn({ acceptance_wait_time: 0.01 }, async (count) => {
+      await (count > 1 ? master.file('wire1', publicKey) : truncatedFile(path()))
+    })
+    expect(await done).toMatchObject({ generation: 3 })
+    expect(complained()).toEqual([
+      'The master master:4506 cannot read the key that it has filed for this minion. Its log names the file. Asking again in 0.01 seconds.',
+    ])
+    expect(master.logged.join('\n')).toMatch(
+      /^error Authentication request from "wire1": damaged, because .*minions\/wire1 is empty\. Restore it/m,
+    )
+    expect(master.events.filter(({ tag }) => tag.startsWith('salt/auth'))[0]?.data).toMatchObject({
+      result: false,
+    })
+  })
 
   test.each([
     [
