@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readRegularFile } from '../base/files/regular-file.ts'
 import { isRecord } from '../base/record.ts'
 import { connectedElsewhereFile, connectedFile } from '../config/cachedir.ts'
 import type { MasterConfig } from '../config/index.ts'
@@ -26,7 +26,7 @@ export interface Connections {
 /** Read the connections that the publisher last wrote; undefined if no master has run on this host, or the file is damaged. */
 export async function connections(config: MasterConfig): Promise<Connections | undefined> {
   try {
-    const { present, lost, ...others } = JSON.parse(await readFile(connectedFile(config), 'utf8'))
+    const { present, lost, ...others } = JSON.parse((await readRegularFile(connectedFile(config))) ?? '')
     return Array.isArray(present) && Array.isArray(lost) ? { present, lost, ...others } : undefined
   } catch {
     return undefined
@@ -51,7 +51,7 @@ const GONE_MS = 45_000
 /** Read what the other masters of a cluster said. */
 export async function connectedElsewhere(config: MasterConfig): Promise<ConnectedElsewhere> {
   try {
-    const found: unknown = JSON.parse(await readFile(connectedElsewhereFile(config), 'utf8'))
+    const found: unknown = JSON.parse((await readRegularFile(connectedElsewhereFile(config))) ?? '')
     return isRecord(found) ? (found as ConnectedElsewhere) : {}
   } catch {
     return {}

@@ -12,7 +12,7 @@ import {
 } from '../crypto/index.ts'
 import type { RequestClient } from '../transport/contract.ts'
 import { asBytes, asNumber, asText } from '../wire/bytes.ts'
-import { type Algorithms, GENERATION_2, GENERATION_3, packClear } from '../wire/envelope.ts'
+import { type Algorithms, GENERATION_2, GENERATION_3, packClear, refusals } from '../wire/envelope.ts'
 import { makeSignIn } from '../wire/sign-in.ts'
 
 /** The keys an accepted minion received (wire protocol §6.4). */
@@ -140,7 +140,9 @@ function unreadable(reply: unknown): SaltError {
       ? ' It may use another protocol generation: see minimum_auth_version.'
       : load === 'bad enc algo' || load === 'bad sig algo'
         ? ' Set encryption_algorithm and signing_algorithm to what it supports.'
-        : ''
+        : load === refusals.exception
+          ? ' Its log says why.'
+          : ''
   return new SaltError('DECODE_FAILED', `The master refused the sign-in${said}.${hint}`, { reply: load })
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { SignatureRequest } from '../author/master.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { createFileExclusive, writeFileAtomic } from '../base/files/atomic-file.ts'
-import { readIfThere } from '../base/files/read-if-there.ts'
+import { readRegularFile } from '../base/files/regular-file.ts'
 import type { MasterConfig } from '../config/index.ts'
 import { fingerprint, PrivateKey, PublicKey } from '../crypto/index.ts'
 import { findUser } from './users.ts'
@@ -41,7 +41,7 @@ export async function generateKeyFiles(files: KeyPairFiles): Promise<MadeKeyPair
   if (!/^[^/\0]+$/.test(keyname))
     throw new SaltError('INVALID_ARGUMENTS', `'${keyname}' cannot be a file name.`)
   await mkdir(keydir, { recursive: true })
-  const present = await readIfThere(paths[0])
+  const present = await readRegularFile(paths[0])
   const key = present === undefined ? await PrivateKey.generate(keysize) : privateKeyIn(paths[0], present)
   const made = present === undefined && (await createFileExclusive(paths[0], `${key.pem}\n`, { mode: 0o400 }))
   if (present === undefined && !made) return generateKeyFiles(files) // another process was faster, so its key is used
@@ -67,7 +67,7 @@ type Config = Pick<
 export async function generateSignature(config: Config, request: SignatureRequest = {}): Promise<string> {
   const { pki_dir, keysize, user, master_sign_key_name: keyname, master_pubkey_signature } = config
   const pub = request.pub || join(pki_dir, 'master.pub')
-  const offered = await readIfThere(pub)
+  const offered = await readRegularFile(pub)
   if (offered === undefined)
     throw new SaltError(
       'KEY_INVALID',
@@ -77,14 +77,14 @@ export async function generateSignature(config: Config, request: SignatureReques
   if (request.autoCreate && !request.priv) {
     await generateKeyFiles({ keydir: pki_dir, keyname, keysize: request.keysize ?? keysize, user })
   }
-  const secret = await readIfThere(priv)
+  const secret = await readRegularFile(priv)
   if (secret === undefined) {
     throw new SaltError('KEY_INVALID', `There is no signing key ${priv}; --auto-create makes one in pki_dir.`)
   }
   const text = signatureOf(publicKeyIn(pub, offered), privateKeyIn(priv, secret))
   const path = join(request.signaturePath || pki_dir, master_pubkey_signature)
   const isNew = await createFileExclusive(path, text, { mode: 0o644 })
-  if (isNew || (await readIfThere(path)) === text) return path
+  if (isNew || (await readRegularFile(path)) === text) return path
   throw new SaltError(
     'KEY_INVALID',
     `${path} holds a signature of another key or by another signing key, and is not overwritten. Remove it first.`,

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { messageOf, SaltError } from '../base/errors.ts'
+import { messageOf } from '../base/errors.ts'
 import { createFileExclusive, writeFileAtomic } from '../base/files/atomic-file.ts'
+import { irregularityOf } from '../base/files/regular-file.ts'
 import { PrivateKey } from '../crypto/index.ts'
-import { readPrivateFile } from './key-permissions.ts'
+import { readPrivateFile, unusableKey } from './key-permissions.ts'
 
 export interface KeyPairSettings {
   readonly pkiDir: string
@@ -40,16 +41,11 @@ function parse(path: string, text: string): PrivateKey {
   try {
     return PrivateKey.parse(text)
   } catch (error) {
-    throw new SaltError(
-      'KEY_INVALID',
-      `${path}: ${messageOf(error)} Restore it from a backup, or delete it to get a new one, which all peers must accept again.`,
-      { path },
-      { cause: error },
-    )
+    throw unusableKey(path, `${path}: ${messageOf(error)}`, error)
   }
 }
 
 async function keepPublicFile(path: string, { publicKey }: PrivateKey): Promise<void> {
-  const text = await readFile(path, 'utf8').catch(() => '')
+  const text = irregularityOf(path) ? '' : await readFile(path, 'utf8').catch(() => '')
   if (text.trim() !== publicKey.pem) await writeFileAtomic(path, `${publicKey.pem}\n`, { mode: 0o644 })
 }

@@ -1,5 +1,7 @@
 import { mkdir, readFile, stat } from 'node:fs/promises'
 import { SaltError } from '../base/errors.ts'
+import { cannotMakeDirectory } from '../base/files/directory.ts'
+import { irregularityOf } from '../base/files/regular-file.ts'
 
 const OTHERS_WRITE = 0o022
 const OTHERS = 0o077
@@ -8,7 +10,9 @@ const OTHERS_BUT_GROUP_READS = 0o037
 
 /** Create the key directory if missing. @throws SaltError PERMISSIONS if others may write to it */
 export async function checkKeyDirectory(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 })
+  await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw cannotMakeDirectory(path, error)
+  })
   const { mode } = await stat(path)
   if ((mode & OTHERS_WRITE) === 0) return
   throw new SaltError(
@@ -18,8 +22,13 @@ export async function checkKeyDirectory(path: string): Promise<void> {
   )
 }
 
-/** Read a private key file; undefined if there is none. @throws SaltError PERMISSIONS if others may read it */
+/**
+ * Read a private key file; undefined if there is none.
+ * @throws SaltError PERMISSIONS if others may read it, KEY_INVALID if it is no regular file: a dangling link is no reason for a new key
+ */
 export async function readPrivateFile(path: string, permissive: boolean): Promise<string | undefined> {
+  const irregularity = irregularityOf(path)
+  if (irregularity) throw unusableKey(path, `${path} ${irregularity}.`)
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
@@ -33,5 +42,14 @@ export async function readPrivateFile(path: string, permissive: boolean): Promis
     { path },
   )
 }
+
+/** Return the error about a private key that cannot be used, with the remedy. */
+export const unusableKey = (path: string, problem: string, cause?: unknown): SaltError =>
+  new SaltError(
+    'KEY_INVALID',
+    `${problem} Restore it from a backup, or delete it to get a new one, which all peers must accept again.`,
+    { path },
+    { cause },
+  )
 
 const octal = (mode: number) => (mode & 0o777).toString(8).padStart(4, '0')

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SaltError } from '../base/errors.ts'
+import { refuseIrregular } from '../base/files/regular-file.ts'
 import type { MasterConfig } from '../config/index.ts'
 import type { PrivateKey, SigningAlgorithm } from '../crypto/index.ts'
 import { loadKeyPair } from './key-pair.ts'
@@ -51,6 +52,7 @@ export async function loadMasterKeys(config: Config): Promise<MasterKeys> {
 /** Read a signature that was made beforehand, so that the signing key need not be on this host. */
 async function readSignature(path: string): Promise<string> {
   try {
+    refuseIrregular(path)
     return await readFile(path, 'utf8')
   } catch (error) {
     throw new SaltError(

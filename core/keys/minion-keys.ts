@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { writeFileAtomic } from '../base/files/atomic-file.ts'
+import { readIfThere } from '../base/files/read-if-there.ts'
+import { irregularityOf } from '../base/files/regular-file.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { type PrivateKey, PublicKey } from '../crypto/index.ts'
 import { loadKeyPair } from './key-pair.ts'
@@ -69,18 +70,20 @@ async function readSigningKey(config: Config): Promise<PublicKey | undefined> {
 }
 
 async function readPublicKey(path: string): Promise<PublicKey | undefined> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
+  const irregularity = irregularityOf(path)
+  if (irregularity) throw notTrusted(path, `${path} ${irregularity}.`)
+  const text = await readIfThere(path)
   if (text === undefined) return undefined
   try {
     return PublicKey.parse(text)
   } catch (error) {
-    throw new SaltError(
-      'KEY_INVALID',
-      `${path}: ${messageOf(error)} Delete the file to trust the master's key again at the next sign-in.`,
-      { path },
-    )
+    throw notTrusted(path, `${path}: ${messageOf(error)}`)
   }
 }
+
+const notTrusted = (path: string, problem: string): SaltError =>
+  new SaltError(
+    'KEY_INVALID',
+    `${problem} Delete the file to trust the master's key again at the next sign-in.`,
+    { path },
+  )

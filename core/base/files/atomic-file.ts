@@ -17,6 +17,7 @@ import {
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { cannotWrite } from './file-problem.ts'
 
 /** Calls that take long. The others are synchronous: to hand them to other threads takes longer. */
 const sync = promisify(fsync)
@@ -31,7 +32,8 @@ interface FileOptions {
 
 /**
  * Replace a file so that a reader, or a crash at any moment, sees the old content or the new, never a part.
- * When the promise resolves the content is on disk. Rejects with the system's error; the old file is then untouched.
+ * When the promise resolves the content is on disk. Rejects with a sentence that names the file, and the
+ * code of the system's error; the old file is then untouched.
  */
 export async function writeFileAtomic(
   path: string,
@@ -168,7 +170,7 @@ async function withTemporary(
     moveIntoPlace(temporary)
   } catch (error) {
     await rm(temporary, { force: true })
-    throw error
+    throw cannotWrite(path, error)
   }
 }
 

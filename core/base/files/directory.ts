@@ -1,7 +1,8 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { currentUser } from '../current-user.ts'
-import { messageOf, SaltError } from '../errors.ts'
+import { SaltError } from '../errors.ts'
+import { fileProblem } from './file-problem.ts'
 
 /**
  * Mode bit of directories that everybody may write, and replace the files of others in, unless the sticky bit is set
@@ -21,15 +22,19 @@ export async function makeDirectory(path: string, mode = 0o700): Promise<void> {
   } catch (error) {
     const found = await stat(path).catch(() => undefined)
     if (found?.isDirectory()) return refuseOpen(path, found.mode)
-    throw new SaltError(
-      'PERMISSIONS',
-      `The directory ${path} cannot be made by user ${currentUser()}: ${messageOf(error)}. Make it for that user, or ` +
-        'name another place in the configuration.',
-      { path },
-      { cause: error },
-    )
+    throw cannotMakeDirectory(path, error)
   }
 }
+
+/** Return the error about a directory that could not be made, with the remedy. */
+export const cannotMakeDirectory = (path: string, error: unknown): SaltError =>
+  new SaltError(
+    'PERMISSIONS',
+    `The directory ${path} cannot be made by user ${currentUser()}: ${fileProblem(error)}. Make it for that user, or ` +
+      'name another place in the configuration.',
+    { path },
+    { cause: error },
+  )
 
 /** Refuse a directory that everybody may write: any user could replace the files in it. */
 function refuseOpen(path: string, mode: number): void {

@@ -1,12 +1,14 @@
 import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs'
+import { readIfThere } from './read-if-there.ts'
 
 /**
  * Return what is wrong with a path that is to be a regular file, as a clause about it; undefined if it is one, or if nothing is
- * there. To open a pipe would block this process until somebody else opens it, too.
+ * there. Devices such as /dev/null count as files. To open a pipe would block this process until somebody else opens it, too.
  */
 export function irregularityOf(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false })
-  if (found) return found.isFile() ? undefined : `is ${kindOf(found)}, not a regular file`
+  if (found)
+    return found.isFile() || found.isCharacterDevice() ? undefined : `is ${kindOf(found)}, not a regular file`
   const link = lstatSync(path, { throwIfNoEntry: false })
   return link?.isSymbolicLink()
     ? `is a symbolic link to ${readlinkSync(path)}, which does not exist`
@@ -19,8 +21,14 @@ export function refuseIrregular(path: string): void {
   if (irregularity) throw new Error(`${path} ${irregularity}`)
 }
 
+/** Read the text of a regular file; undefined if there is none. Rejects with a sentence, or the system's error. */
+export async function readRegularFile(path: string): Promise<string | undefined> {
+  refuseIrregular(path)
+  return readIfThere(path)
+}
+
 function kindOf(found: Stats): string {
   if (found.isDirectory()) return 'a folder'
   if (found.isFIFO()) return 'a pipe'
-  return found.isSocket() ? 'a socket' : 'a device'
+  return found.isSocket() ? 'a socket' : 'a disk'
 }

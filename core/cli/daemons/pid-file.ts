@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { messageOf } from '../../base/errors.ts'
+import { refuseIrregular } from '../../base/files/regular-file.ts'
 
 export interface PidFile {
   /**
@@ -23,6 +24,7 @@ export function pidFile(path: string, complain: (problem: string) => void): PidF
     write() {
       try {
         mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
+        refuseIrregular(path)
         writeFileSync(path, `${own}\n`)
       } catch (error) {
         complain(`The pid file cannot be written: ${messageOf(error)}`)
@@ -31,6 +33,7 @@ export function pidFile(path: string, complain: (problem: string) => void): PidF
     /** Remove the file, or empty it where this user may not remove files. */
     remove() {
       try {
+        refuseIrregular(path)
         if (readFileSync(path, 'utf8').trim() !== own) return
         truncateSync(path)
         rmSync(path, { force: true })

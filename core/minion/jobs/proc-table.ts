@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fillFileAtomic, isTemporary } from '../../base/files/atomic-file.ts'
+import { makeDirectory } from '../../base/files/directory.ts'
 import { isRecord } from '../../base/record.ts'
 import { decode, encodeNetwork } from '../../codec/index.ts'
 import { isRunning, type ProcessIdentity, readIdentity } from '../../process/process-identity.ts'
@@ -48,7 +49,7 @@ export class ProcTable {
   /** Open the table of a minion. `left` are jobs whose end an earlier run did not see; the table contains them as well. */
   static async open(cachedir: string): Promise<{ procs: ProcTable; left: readonly ProcEntry[] }> {
     const directory = join(cachedir, 'proc')
-    await makeProcDirectory(directory)
+    await makeDirectory(directory)
     for (const name of await readdir(directory)) {
       if (isTemporary(name)) await rm(join(directory, name), { force: true })
     }
@@ -96,15 +97,13 @@ export class ProcTable {
   }
 }
 
-const makeProcDirectory = (directory: string) => mkdir(directory, { recursive: true, mode: 0o700 })
-
 /** Write into a directory, and make it again if it was removed. */
 async function inDirectory(directory: string, write: () => Promise<void>): Promise<void> {
   try {
     await write()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    await makeProcDirectory(directory)
+    await makeDirectory(directory)
     await write()
   }
 }

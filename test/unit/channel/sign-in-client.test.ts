@@ -206,6 +206,7 @@ describe('replies that somebody made or changed', () => {
   test.each([
     ['bad load', 'minimum_auth_version'],
     ['bad enc algo', 'Set encryption_algorithm and signing_algorithm'],
+    ['Some exception handling minion payload', 'Its log says why'],
     ['something else', 'something else'],
   ])('the refusal %j is told with what to do', async (text, hint) => {
     for (const reply of [text, { enc: 'clear', load: { ret: text } }]) {

@@ -1,7 +1,9 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { currentUser } from '../../../core/base/current-user.ts'
 import { PrivateKey, PublicKey } from '../../../core/crypto/index.ts'
 import { loadMasterKeys, MinionKeys } from '../../../core/keys/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
@@ -165,4 +167,62 @@ describe('the keys of a minion', () => {
     place('master_sign.pub', publicKey.pem, 0o644)
     expect((await MinionKeys.open(config)).signingKey?.equals(publicKey)).toBe(true)
   })
+})
+
+describe('in place of a key', () => {
+  const makePipe = (name: string) => execFileSync('mkfifo', [path(name)])
+  const restore =
+    'Restore it from a backup, or delete it to get a new one, which all peers must accept again.'
+
+  test.each([
+    ['a folder, not a regular file', (name: string) => mkdirSync(path(name), { mode: 0o700 })],
+    ['a pipe, not a regular file', makePipe],
+    [
+      'a symbolic link to /nowhere/key.pem, which does not exist',
+      (name: string) => symlinkSync('/nowhere/key.pem', path(name)),
+    ],
+  ])('%s is refused, and not replaced by a new key', async (what, make) => {
+    make('minion.pem')
+    await expect(MinionKeys.open(minionConfig())).rejects.toThrow(
+      `${path('minion.pem')} is ${what}. ${restore}`,
+    )
+    make('master.pem')
+    await expect(loadMasterKeys(masterConfig())).rejects.toThrow(
+      `${path('master.pem')} is ${what}. ${restore}`,
+    )
+    expect(await readdir(directory)).toEqual(['master.pem', 'minion.pem'])
+  })
+
+  test('of the master, a link to a file that does not exist or a pipe trusts no other master', async () => {
+    place('minion.pem', pem)
+    const keys = await MinionKeys.open(minionConfig())
+    const known = path('minion_master.pub')
+    symlinkSync('/nowhere/key.pub', known)
+    const remedy = "Delete the file to trust the master's key again at the next sign-in."
+    await expect(keys.master().read()).rejects.toThrow(
+      `${known} is a symbolic link to /nowhere/key.pub, which does not exist. ${remedy}`,
+    )
+    rmSync(known)
+    makePipe('minion_master.pub')
+    await expect(keys.master().read()).rejects.toThrow(`${known} is a pipe, not a regular file. ${remedy}`)
+  })
+
+  test('that is public, a pipe is replaced, and a folder is named', async () => {
+    place('minion.pem', pem)
+    makePipe('minion.pub')
+    await MinionKeys.open(minionConfig())
+    expect(readFileSync(path('minion.pub'), 'utf8').trim()).toBe(PrivateKey.parse(pem).publicKey.pem)
+    rmSync(path('minion.pub'))
+    mkdirSync(path('minion.pub'))
+    await expect(MinionKeys.open(minionConfig())).rejects.toThrow(
+      `${path('minion.pub')} cannot be written: there is a folder of that name`,
+    )
+  })
+})
+
+test('a file in place of the key directory is named, with a remedy', async () => {
+  writeFileSync(path('pki'), '')
+  await expect(MinionKeys.open(minionConfig({ pki_dir: path('pki') }))).rejects.toThrow(
+    `The directory ${path('pki')} cannot be made by user ${currentUser()}: there is a file of that name (${path('pki')}). Make it for that user, or`,
+  )
 })

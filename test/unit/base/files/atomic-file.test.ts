@@ -1,8 +1,10 @@
-import { chmod, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createFileExclusive, replaceFile, writeFileAtomic } from '../../../../core/base/files/atomic-file.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { MOUNTS, needs } from '../../../harness/needs.ts'
+import { mountSmallDisk } from '../../../harness/small-disk.ts'
 
 let directory: string
 beforeEach(async () => {
@@ -35,6 +37,24 @@ describe('writeFileAtomic', () => {
     await symlink(join(directory, 'victim'), join(directory, 'key'))
     await writeFileAtomic(join(directory, 'key'), 'new')
     expect(await readFile(join(directory, 'victim'), 'utf8')).toBe('untouched')
+  })
+
+  test('names the file and the reason when it cannot be written, and keeps the code', async () => {
+    const path = join(directory, 'key')
+    await mkdir(path)
+    await expect(writeFileAtomic(path, 'new')).rejects.toMatchObject({
+      message: `${path} cannot be written: there is a folder of that name`,
+      code: 'EISDIR',
+      path,
+    })
+  })
+
+  test('names the file when the disk is full', needs(MOUNTS), async () => {
+    const disk = mountSmallDisk(directory, 1)
+    disk.fill()
+    const path = join(directory, 'key')
+    const writing = createFileExclusive(path, 'x'.repeat(5000))
+    await expect(writing.finally(disk.close)).rejects.toThrow(`${path} cannot be written: the disk is full`)
   })
 
   test('leaves nothing behind when the target cannot be replaced', async () => {

@@ -23,6 +23,16 @@ test('a job is read back with the process that runs it', async () => {
   expect((await ProcTable.read(folder)).running()).toMatchObject([{ job, process: self }])
 })
 
+test('a file in place of its folder is named, with a remedy', async () => {
+  const path = join(folder, 'proc')
+  await writeFile(path, '')
+  await expect(ProcTable.open(folder)).rejects.toThrow(
+    new RegExp(
+      `^The directory ${path} cannot be made by user .*: there is a file of that name .* name another place`,
+    ),
+  )
+})
+
 test('a new process with the number of an old one is not taken for its job, and not signalled', async () => {
   const { pid, born = '' } = identityOf(process.pid)
   const { procs } = await ProcTable.open(folder)
