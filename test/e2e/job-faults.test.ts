@@ -20,6 +20,7 @@ const refuse = () => { throw new Error('not to be looked at') }
 const traps = { get: refuse, has: refuse, getPrototypeOf: refuse, ownKeys: refuse }
 export const cut = fn(() => { process.disconnect(); return 'given' })
 export const cutAndAsk = fn((_, { call }) => { process.disconnect(); return call('saltutil.running') })
+export const ownMessage = fn(() => { process.send({ type: 'return', x: 1 }); return delay(60_000) })
 export const askLater = fn({ began: p.string(), go: p.string() }, async ({ began, go }, { call }) => {
   writeFileSync(began, '')
   while (!existsSync(go)) await delay(20)
@@ -129,6 +130,14 @@ test('a function that closes the connection of its process has one return, its o
   expect(asking.return).toContain('has closed the connection of its process to the minion')
   expect(await rowsOf(jid)).toBe(1)
   expect(cluster.master.output).not.toContain('a second time')
+})
+
+test('a function that sends a message to the minion itself has a return that says so', async () => {
+  const { return: text, success } = await returned(await start('faults.ownMessage'))
+  expect([text, success]).toEqual([
+    'ERROR: Its process was ended: its function sent the minion a message of its own (process.send), which only salt-ts may do.',
+    false,
+  ])
 })
 
 test('a job that needs its minion after that was killed is told so, and not that it closed the connection itself', async () => {

@@ -151,7 +151,9 @@ export class JobWorker {
       if (message.type === 'shown') {
         shown = decode(message.job) as unknown as JobLoad
         onShownDone = onShown(shown)
-      } else if (message.type === 'return')
+      } else if (message.type === 'return' && !(message.ret instanceof Uint8Array))
+        this.#kill(FOREIGN_MESSAGE)
+      else if (message.type === 'return')
         finish({ ret: readReturn(message.ret, fail), spooled: message.spooled, last: message.last })
     })
     const onEnd = async () => {
@@ -220,8 +222,13 @@ export class JobWorker {
 
   /** Kill the process, because a file blocks it while it is loaded. */
   #giveUp(key: string, reason: string): void {
-    this.#stuck = reason
     this.#settings.onBlocked(key, reason)
+    this.#kill(reason)
+  }
+
+  /** Kill the process and all it started; `reason` is that of its job to fail. */
+  #kill(reason: string): void {
+    this.#stuck = reason
     try {
       signalGroup(this.identity, 'SIGKILL')
     } catch {
@@ -290,6 +297,9 @@ function readReturn(bytes: Uint8Array, fail: (reason: string) => ReturnLoad): Re
     return fail(`The return is too large to be sent. ${messageOf(error)}`)
   }
 }
+
+const FOREIGN_MESSAGE =
+  'Its process was ended: its function sent the minion a message of its own (process.send), which only salt-ts may do.'
 
 const cutOffText = (jid: string): string =>
   `The process of job ${jid} lost its connection to the minion: its function closed it (process.disconnect).`
