@@ -23,6 +23,8 @@ export interface CheckSettings {
   readonly onWait?: (sentence: string) => void
   /** How long another process may keep a store locked, in milliseconds. */
   readonly lockMs?: number
+  /** Ends the check, which then has found nothing. */
+  readonly signal?: AbortSignal
 }
 
 /** The end of the checking process. Only damage makes it crash, or exit with {@link DAMAGED}. */
@@ -45,9 +47,13 @@ interface Step {
  */
 export async function runCheck(
   paths: readonly string[],
-  { onWait = () => {}, lockMs = LOCK_MS }: CheckSettings,
+  { onWait = () => {}, lockMs = LOCK_MS, signal }: CheckSettings,
 ): Promise<CheckEnd> {
-  const child = spawn(process.execPath, [entry, ...paths], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [entry, ...paths], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    killSignal: 'SIGKILL',
+    ...(signal && { signal }),
+  })
   let step: Step | undefined
   let locked: SaltError | undefined
   createInterface(child.stdout).on('line', (line) => {

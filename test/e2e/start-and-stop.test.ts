@@ -157,6 +157,18 @@ test('Ctrl-C, which every process of the group gets, ends both likewise', async 
   }
 })
 
+test('SIGTERM ends a master while it is starting and a worker hangs, and leaves no process', async () => {
+  if (!isDown(cluster.master)) await ended(cluster.master, () => cluster.master.stop())
+  cluster.master.start()
+  const worker = await until('a worker', () =>
+    cluster.master.processes().find(({ command }) => /worker-process|MWorker/.test(command)),
+  )
+  signalAll([worker.pid], 'SIGSTOP')
+  await ended(cluster.master, () => signalAll([cluster.master.pid], 'SIGTERM'))
+  expect(cluster.master.exitCode).toBe(0)
+  expect(cluster.master.output).toContain('salt-master is stopped while it is starting')
+})
+
 test('SIGTERM ends a master even if a worker and the publisher hang', async () => {
   const master = await masterUp()
   const hanging = master.processes().filter(({ pid }) => pid !== master.pid)

@@ -40,8 +40,15 @@ export async function makeDirectories(config: MasterConfig): Promise<void> {
 /** Log damage that a store finds in itself. */
 export const logDamageTo = (log: Log) => (error: SaltError) => log.error(error.message)
 
-/** Check the stores if the last master here did not shut down cleanly. Returns the function to call at a clean shutdown. */
-export function checkMasterStores(config: MasterConfig, log: Logger): Promise<() => Promise<void>> {
+/**
+ * Check the stores if the last master here did not shut down cleanly. That ends with `signal`. Returns the function to call at a clean
+ * shutdown.
+ */
+export function checkMasterStores(
+  config: MasterConfig,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
   return checkAfterCrash({
     marker: join(config.cachedir, '.running'),
     stores: [
@@ -61,5 +68,6 @@ export function checkMasterStores(config: MasterConfig, log: Logger): Promise<()
     onCrash: () =>
       log.info('The last salt-master here did not shut down cleanly: its stores are checked first.'),
     onWait: (sentence) => log.warn(sentence),
+    signal,
   })
 }

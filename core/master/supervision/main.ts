@@ -67,7 +67,11 @@ export async function runMaster(
     log.reload(running)
     await master?.reload(running, taken?.changed ?? new Set())
   })
-  master = await openMaster(config, log)
+  master = await openMaster(config, log, stopped)
+  if (!master) {
+    closeReloads()
+    return 0
+  }
   log.info(`salt-master is ready on ${config.interface}, ports ${config.publish_port} and ${config.ret_port}`)
   started()
   await stopped
@@ -83,7 +87,14 @@ interface Master {
   close(): Promise<void>
 }
 
-async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
+/** Open the master. Resolves with undefined, and leaves nothing behind, if it is stopped meanwhile. */
+async function openMaster(
+  config: MasterConfig,
+  log: Logger,
+  stopped: Promise<void>,
+): Promise<Master | undefined> {
+  const ending = new AbortController()
+  void stopped.then(() => ending.abort())
   networkTransportOf(config) // throws if it cannot be used
   for (const problem of checkAccess(config)) log.error(problem)
   await makeDirectories(config)
@@ -97,16 +108,22 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
     await children.stopRequests()
     await children.stop()
   }
-  const state = await openState(config, log).catch(async (error: unknown) => {
+  const state = await openState(config, log, ending.signal).catch(async (error: unknown) => {
     await stopChildren()
     throw error
   })
   try {
-    await children.start()
+    if (!ending.signal.aborted) await Promise.race([children.start(), stopped])
   } catch (error) {
     await stopChildren()
     await state.release()
     throw error
+  }
+  if (ending.signal.aborted) {
+    log.info('salt-master is stopped while it is starting')
+    await stopChildren()
+    await state.release()
+    return undefined
   }
   const maintenance = maintain(config, log, children)
   const engines = new Engines({ role: 'master', id: config.id, config: { ...config }, log })
@@ -145,14 +162,14 @@ async function openMaster(config: MasterConfig, log: Logger): Promise<Master> {
 }
 
 /** Lock the cache directory for this master, check its stores, and create its keys. */
-async function openState(config: MasterConfig, log: Logger) {
+async function openState(config: MasterConfig, log: Logger, ending: AbortSignal) {
   const lock = await lockDirectory({
     directory: config.cachedir,
     program: 'salt-master',
     onProblem: (sentence) => log.warn(sentence),
   })
   try {
-    const endCheck = await checkMasterStores(config, log)
+    const endCheck = await checkMasterStores(config, log, ending)
     await takeOverPythonCache(config, log)
     await loadMasterKeys(config)
     await writeRootKeys(config, (message) => log.warn(message))

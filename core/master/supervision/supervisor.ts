@@ -66,8 +66,10 @@ export class Supervisor {
     this.#logins = logins
   }
 
-  /** Resolves when the child is ready; rejects if its first start fails. */
+  /** Resolves when the child is ready; rejects if its first start fails, or is ended by `stop`. */
   async start(spec: ChildSpec): Promise<void> {
+    if (this.#stopping)
+      throw new SaltError('CANCELLED', `${spec.name} is not started any more: the master is stopping.`)
     this.#wanted.add(spec.name)
     const ready = deferred<void>()
     let running = false

@@ -88,6 +88,22 @@ test(
   },
 )
 
+test('a check that waits for a lock ends with its signal', SLOW_TEST, async () => {
+  await start()
+  await makeStores()
+  const path = join(directory, 'whole.mdb')
+  await holdLock(path)
+  const ending = new AbortController()
+  const started = checkAfterCrash({
+    marker: join(directory, '.running'),
+    stores: [path],
+    onDamage: () => undefined,
+    onWait: () => ending.abort(),
+    signal: ending.signal,
+  })
+  await (await started)()
+})
+
 test('a process that keeps a store locked for a while is waited for, which is told', SLOW_TEST, async () => {
   await start()
   await makeStores()
