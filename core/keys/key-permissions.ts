@@ -1,6 +1,6 @@
-import { mkdir, readFile, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { SaltError } from '../base/errors.ts'
-import { cannotMakeDirectory } from '../base/files/directory.ts'
+import { cannotMakeDirectory, makeFolders } from '../base/files/directory.ts'
 import { irregularityOf } from '../base/files/regular-file.ts'
 
 const OTHERS_WRITE = 0o022
@@ -10,9 +10,11 @@ const OTHERS_BUT_GROUP_READS = 0o037
 
 /** Create the key directory if missing. @throws SaltError PERMISSIONS if others may write to it */
 export async function checkKeyDirectory(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+  try {
+    makeFolders(path, 0o700)
+  } catch (error) {
     throw cannotMakeDirectory(path, error)
-  })
+  }
   const { mode } = await stat(path)
   if ((mode & OTHERS_WRITE) === 0) return
   throw new SaltError(

@@ -1,6 +1,7 @@
-import { closeSync, fstatSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { messageOf } from '../base/errors.ts'
+import { makeFolders } from '../base/files/directory.ts'
+import { fileProblem } from '../base/files/file-problem.ts'
 
 /** A destination of lines. Never throws, since a full disk must not stop a daemon. */
 export interface Sink {
@@ -54,7 +55,7 @@ export function fileSink(path: string, onProblem: (problem: string) => void): Si
       } catch (error) {
         if (broken) return
         broken = true
-        onProblem(`The log file ${path} cannot be written: ${messageOf(error)}`)
+        onProblem(`The log file ${path} cannot be written: ${fileProblem(error)}`)
       }
     },
     close,
@@ -63,7 +64,7 @@ export function fileSink(path: string, onProblem: (problem: string) => void): Si
 
 function open(path: string): number {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) throw new Error('addresses of log servers are not supported yet')
-  mkdirSync(dirname(path), { recursive: true, mode: 0o750 })
+  makeFolders(dirname(path), 0o750)
   return openSync(path, 'a', 0o640)
 }
 

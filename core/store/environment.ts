@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type { RootDatabase, RootDatabaseOptions } from 'lmdb'
 import { SaltError } from '../base/errors.ts'
+import { makeFolders } from '../base/files/directory.ts'
 import { fileProblem } from '../base/files/file-problem.ts'
 import { closeOnExit } from './exit-guard.ts'
 import { withFileLock, withFileLockIfPossible } from './file-lock.ts'
@@ -47,7 +48,7 @@ export function openEnvironment(
   left?: OpenFile,
 ): Environment {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makeFolders(dirname(path), 0o700)
     refuseUnusable(path)
     const options = { ...DURABLE_LMDB_OPTIONS, mapSize, noSync: !synced }
     if (!left && !isIncomplete(path)) return silenceCommitFailures(openLmdb(path, options))

@@ -1,3 +1,4 @@
+import { mkdirSync, statSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { currentUser } from '../current-user.ts'
@@ -17,7 +18,7 @@ const STICKY = 0o1000
  */
 export async function makeDirectory(path: string, mode = 0o700): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o755 })
+    makeFolders(dirname(path), 0o755)
     await mkdir(path, { mode })
   } catch (error) {
     const found = await stat(path).catch(() => undefined)
@@ -25,6 +26,24 @@ export async function makeDirectory(path: string, mode = 0o700): Promise<void> {
     throw cannotMakeDirectory(path, error)
   }
 }
+
+/**
+ * Make a directory and those above it that are missing, with this mode. The `recursive` option of Node's `mkdir` never ends where a file
+ * system makes no directories, such as /proc.
+ * @throws the system's error
+ */
+export function makeFolders(path: string, mode: number): void {
+  if (isDirectory(path)) return
+  makeFolders(dirname(path), mode)
+  try {
+    mkdirSync(path, { mode })
+  } catch (error) {
+    if (!isDirectory(path)) throw error // otherwise another process was faster
+  }
+}
+
+const isDirectory = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 
 /** Return the error about a directory that could not be made, with the remedy. */
 export const cannotMakeDirectory = (path: string, error: unknown): SaltError =>

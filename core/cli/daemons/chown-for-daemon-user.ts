@@ -9,13 +9,13 @@ import {
   fstatSync,
   lchownSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   statSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { SaltError } from '../../base/errors.ts'
+import { makeFolders } from '../../base/files/directory.ts'
 import { entriesBelow } from '../../base/files/entries-below.ts'
 import type { Account } from './become-user.ts'
 
@@ -130,7 +130,7 @@ function giveAwayAll(path: string, { uid, gid }: Account): void {
 /** Make a private folder; missing parents get ordinary permissions. */
 function makeDirectory(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })) return
-  mkdirSync(path, { recursive: true, mode: 0o755 })
+  makeFolders(path, 0o755)
   chmodSync(path, 0o700)
 }
 
@@ -139,7 +139,7 @@ function makeDirectory(path: string): void {
  * rotation.
  */
 function handOverLogs(folder: string, names: readonly string[], account: Account): void {
-  mkdirSync(folder, { recursive: true, mode: 0o755 })
+  makeFolders(folder, 0o755)
   const isLog = (entry: string) => names.some((name) => entry.startsWith(name))
   if (statSync(folder).uid !== 0 || isTopLevel(folder)) return
   if (readdirSync(folder).every(isLog)) giveAwayAll(folder, account)
@@ -150,12 +150,12 @@ function handOverLogs(folder: string, names: readonly string[], account: Account
  * creates the file. Errors are left for the daemon to report when it writes the file.
  */
 function handOverFile(path: string, mode: number, { uid, gid }: Account): void {
-  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants
+  const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = constants
   let file: number | undefined
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
+    makeFolders(dirname(path), 0o755)
     if (statSync(dirname(path)).uid !== 0) return
-    file = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode)
+    file = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, mode)
     const found = fstatSync(file)
     if (found.isFile() && found.uid === 0 && found.nlink === 1) fchownSync(file, uid, gid)
   } catch {

@@ -2,9 +2,10 @@
  * The pid file of a daemon. It is written once the daemon runs, so that a failed start never touches the file of a
  * running one.
  */
-import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { messageOf } from '../../base/errors.ts'
+import { makeFolders } from '../../base/files/directory.ts'
 import { refuseIrregular } from '../../base/files/regular-file.ts'
 
 export interface PidFile {
@@ -23,7 +24,7 @@ export function pidFile(path: string, complain: (problem: string) => void): PidF
   return {
     write() {
       try {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
+        makeFolders(dirname(path), 0o755)
         refuseIrregular(path)
         writeFileSync(path, `${own}\n`)
       } catch (error) {

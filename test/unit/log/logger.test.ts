@@ -259,18 +259,21 @@ describe('in the file', () => {
     expect(await readFile(path, 'utf8')).toBe('after\n')
   })
 
-  test('that cannot be written is named once on the terminal, and logging goes on', () => {
+  test.each([
+    ['/dev/null/log', 'there is a file of that name (/dev/null)'],
+    ['/proc/nope/log', "ENOENT: no such file or directory, mkdir '/proc/nope'"],
+  ])('that cannot be written is named once on the terminal, and logging goes on: %s', (path, why) => {
     const lines: string[] = []
     const log = createLogger({
       program: 'x',
       console: { level: 'warning', stream: { write: (text: string) => lines.push(text) } },
-      file: { path: '/dev/null/log', level: 'warning' },
+      file: { path, level: 'warning' },
     })
     log.warn('one')
     log.warn('two')
     expect(lines).toEqual([
       '[WARNING ] one\n',
-      expect.stringContaining('The log file /dev/null/log cannot be written'),
+      expect.stringContaining(`The log file ${path} cannot be written: ${why}`),
       '[WARNING ] two\n',
     ])
   })

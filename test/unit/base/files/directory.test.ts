@@ -1,7 +1,7 @@
 import { chmod, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { makeDirectory } from '../../../../core/base/files/directory.ts'
+import { makeDirectory, makeFolders } from '../../../../core/base/files/directory.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 
 let root: string
@@ -46,4 +46,11 @@ test('that cannot be made is a sentence', async () => {
   await writeFile(join(root, 'file'), '')
   const made = makeDirectory(join(root, 'file', 'cache'))
   await expect(made).rejects.toThrow(/cannot be made by user .* name another place/)
+})
+
+test('where the file system makes no directories, that is an error, and not tried for ever', async () => {
+  expect(() => makeFolders('/proc/nope/x', 0o755)).toThrow("mkdir '/proc/nope'")
+  await expect(makeDirectory('/proc/nope/x')).rejects.toThrow(
+    'The directory /proc/nope/x cannot be made by user',
+  )
 })
