@@ -6,6 +6,7 @@ export {
   fillFileAtomicSync,
   replaceFile,
 } from '../base/files/atomic-file.ts'
+export { fileProblem } from '../base/files/file-problem.ts'
 export { isBelow, type OpenedFile, openInside } from '../base/files/open-inside.ts'
 export { fingerprint } from '../base/fingerprint.ts'
 export { mapConcurrently } from '../base/map-concurrently.ts'

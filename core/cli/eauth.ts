@@ -3,8 +3,9 @@ import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { currentUser } from '../base/current-user.ts'
-import { messageOf, SaltError } from '../base/errors.ts'
+import { SaltError } from '../base/errors.ts'
 import { writeFileAtomic } from '../base/files/atomic-file.ts'
+import { fileProblem } from '../base/files/file-problem.ts'
 import { localCredentials } from '../client/local/credentials.ts'
 import { type ExternalAuth, obtainToken } from '../client/local/external-auth.ts'
 import type { MasterConfig } from '../config/index.ts'
@@ -99,6 +100,6 @@ async function storeToken(file: string, token: string): Promise<void> {
   try {
     await writeFileAtomic(file, token, { mode: 0o600 })
   } catch (error) {
-    printNote(`WARNING: The token cannot be stored in ${file} (option token_file): ${messageOf(error)}`)
+    printNote(`WARNING: The token cannot be stored in ${file} (option token_file): ${fileProblem(error)}`)
   }
 }

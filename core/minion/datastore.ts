@@ -3,8 +3,9 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { DataChange } from '../author/context.ts'
-import { messageOf, SaltError } from '../base/errors.ts'
+import { SaltError } from '../base/errors.ts'
 import { writeFileAtomic } from '../base/files/atomic-file.ts'
+import { fileProblem } from '../base/files/file-problem.ts'
 import { type Fields, isMapping, type Mapping } from '../base/record.ts'
 import { decode, encodeLocal } from '../codec/index.ts'
 
@@ -74,4 +75,9 @@ const sameKey = (map: ReadonlyMap<unknown, unknown>, key: unknown): unknown =>
   map.has(key) ? key : ([...map.keys()].find((other) => String(other) === String(key)) ?? key)
 
 const failed = (path: string, what: string, cause: unknown): SaltError =>
-  new SaltError('STORE_FAILED', `The datastore ${path} cannot be ${what}: ${messageOf(cause)}`, {}, { cause })
+  new SaltError(
+    'STORE_FAILED',
+    `The datastore ${path} cannot be ${what}: ${fileProblem(cause)}`,
+    {},
+    { cause },
+  )

@@ -3,8 +3,9 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { messageOf, SaltError } from '../../base/errors.ts'
+import { SaltError } from '../../base/errors.ts'
 import { writeFileAtomic } from '../../base/files/atomic-file.ts'
+import { fileProblem } from '../../base/files/file-problem.ts'
 import { isRecord } from '../../base/record.ts'
 import { loadMasterConfig, type MasterConfig } from '../../config/index.ts'
 import { parseYaml } from '../../config/yaml.ts'
@@ -44,7 +45,7 @@ export async function writeConfig(
     await mkdir(dirname(path), { recursive: true, mode: 0o755 })
     await writeFileAtomic(path, text, { mode: 0o600 })
   } catch (error) {
-    throw new SaltError('PERMISSIONS', `${path} cannot be written: ${messageOf(error)}`, { path })
+    throw new SaltError('PERMISSIONS', `${path} cannot be written: ${fileProblem(error)}`, { path })
   }
   try {
     loadMasterConfig({ configDir: config.config_dir })

@@ -2,7 +2,7 @@
 import { mkdir, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CommandExecutionError, type SafePath } from 'salt-ts'
-import { isBelow, replaceFile } from '#internal'
+import { fileProblem, isBelow, replaceFile } from '#internal'
 
 /**
  * Replace a file, or create it with its folders. A folder that is a link out of the root is refused; a file that is a link is
@@ -16,7 +16,7 @@ export async function writeInside(root: string, path: SafePath, text: string): P
     await replaceFile(target, text)
   } catch (error) {
     if (error instanceof CommandExecutionError) throw error
-    throw new CommandExecutionError(`${full} cannot be written: ${(error as Error).message}`)
+    throw new CommandExecutionError(`${full} cannot be written: ${fileProblem(error)}`)
   }
 }
 
