@@ -25,7 +25,7 @@ export function refuseUnusable(path: string): void {
   const lock = `${path}-lock`
   for (const file of existsSync(lock) ? [path, lock] : [path]) {
     const irregularity = irregularityOf(file)
-    if (irregularity) throw unusable(path, `${file} ${irregularity}. Move it away, and start again`)
+    if (irregularity) throw unusable(path, `${file} ${irregularity}. Correct that, and start again`)
     const problem = existsSync(file) ? accessProblem(file) : undefined
     if (problem) throw unusable(path, `${file} ${problem}`)
   }

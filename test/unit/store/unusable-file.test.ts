@@ -44,7 +44,7 @@ describe.each(['', '-lock'])('in place of the file test.mdb%s', (ending) => {
     await put(what, `${path}${ending}`)
     const { status, stderr } = openInChild()
     expect(stderr).toContain(
-      `The store ${path} cannot be opened: ${path}${ending} is a ${what}, not a regular file. Move it away, and start again.`,
+      `The store ${path} cannot be opened: ${path}${ending} is a ${what}, not a regular file. Correct that, and start again.`,
     )
     expect(status).toBe(1)
   })
