@@ -11,7 +11,7 @@ import {
 } from '../../wire/publish-request.ts'
 import type { ClaimedVia } from '../../wire/via.ts'
 import { auditDecision } from '../preflight/audited-decisions.ts'
-import { authorizeJob } from '../preflight/authorize-job.ts'
+import { authorizeJob, unclearArguments } from '../preflight/authorize-job.ts'
 import { checkJob } from '../preflight/check-job.ts'
 import { optionsRefusal } from '../preflight/job-options.ts'
 import { maskedJobArguments, offeredCatalogues } from '../preflight/preflight-job.ts'
@@ -55,6 +55,8 @@ async function publishFor(
   const hasSyndics = Object.values(syndics).some((ids) => ids.length > 0)
   const offers = offeredCatalogues(context, expected.minions)
   const shown = { ...request, arg: await maskedJobArguments(context, request, offers) }
+  const unclear = unclearArguments(caller, request)
+  if (unclear !== undefined) return refusePublish(context, shown, 'SaltInvocationError', unclear, owner)
   const decision = authorizeJob(context.auth, caller, request, expected)
   if (!decision.allowed) return refuseUnauthorized(context, caller, shown, decision, via)
   const refusedOptions = optionsRefusal(context, request, caller)

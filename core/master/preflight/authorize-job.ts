@@ -15,8 +15,8 @@ export function authorizeJob(
   request: PublishLoad,
   { minions, missing }: Pick<Expected, 'minions' | 'missing'>,
 ): AccessDecision {
-  if (!hasArgumentLists(request) && !caller.unrestricted)
-    return { allowed: false, reason: MISSING_ARGUMENT_LISTS }
+  const unclear = unclearArguments(caller, request)
+  if (unclear !== undefined) return { allowed: false, reason: unclear }
   const ids = minions.length > 0 ? [...minions, ...missing] : []
   const calls = callsOf(request).map((call): RequestedCall => {
     const { args, kwargs } = withWords(splitArguments(call.arg), call.words)
@@ -25,12 +25,12 @@ export function authorizeJob(
   return access.authorizeJob(caller, calls, { ...optionsOf(request), minions: ids })
 }
 
-/** Whether each of several functions has a list of arguments of its own. */
-const hasArgumentLists = ({ fun, arg }: PublishLoad): boolean =>
-  typeof fun === 'string' || arg.every((own) => Array.isArray(own))
-
-const MISSING_ARGUMENT_LISTS =
-  'The arguments of several functions must be a list with one list for each function.'
+/** Return why nobody can tell which of several functions gets which arguments; callers who may do everything need no rule for them. */
+export function unclearArguments(caller: Caller, { fun, arg }: PublishLoad): string | undefined {
+  if (caller.unrestricted || typeof fun === 'string' || arg.every((own) => Array.isArray(own)))
+    return undefined
+  return 'The arguments of several functions must be a list with one list for each function.'
+}
 
 /** Return the options of a job that need a permission of their own. */
 const optionsOf = ({ ret, kwargs }: PublishLoad): Omit<JobOptions, 'minions'> => ({
