@@ -78,14 +78,14 @@ test('imports in core go down only', () => {
   expect(core.map(complaint).filter(Boolean)).toEqual([])
 })
 
-test('every room stands on a floor and says in its README what it is', () => {
+test('every room has a floor, and a README that says what it does', () => {
   const rooms = readdirSync(join(root, 'core')).sort()
   expect(floors.flatMap((floor) => floor.rooms).sort()).toEqual(rooms)
   const silent = rooms.filter((room) => !existsSync(join(root, 'core', room, 'README.md')))
   expect(silent, 'rooms without README.md').toEqual([])
 })
 
-test('no folder of core is a drawer: each holds 26 files at most', () => {
+test('no folder of core has more than 26 files', () => {
   const counts = new Map<string, number>()
   for (const file of sources('core')) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
   expect([...counts].filter(([, count]) => count > 26)).toEqual([])
@@ -122,7 +122,7 @@ const sharedHelpers = new Set([
   'plugins/matchers/data.ts imports plugins/outputters/_python.ts',
 ])
 
-test('extensions of one kind share helpers with another only where the table says so', () => {
+test('extensions of one kind share helpers with another kind only as the table allows', () => {
   const kindOf = (file: string) => /^(plugins\/\w+|\w+)\//.exec(file)?.[1]
   const arrows = extensionFolders
     .flatMap(sources)
@@ -150,7 +150,7 @@ const startedFromBelow = new Set([
   'core/master/supervision/supervisor.ts starts core/api/api-process.ts',
 ])
 
-test('processes are started from above or from their own room, but for those in the table', () => {
+test('processes are started from rooms above or from their own room, except those in the table', () => {
   const started = sources('core').flatMap(processesOf)
   expect(started.length).toBeGreaterThan(5)
   const upward = started.filter(complaint).map(({ from, to }) => `${from} starts ${to}`)
@@ -187,7 +187,7 @@ const habits: readonly [habit: RegExp, instead: string][] = [
   [/\b(describe|it|test|context)\.(skip|skipIf|runIf|todo)\b/, 'leaves tests out: use needs of test/harness'],
 ]
 
-test('no test bets on the speed of the machine, or is left out without a reason', () => {
+test('no test depends on the speed of the machine, or is skipped without a reason', () => {
   const found = sources('test')
     .filter((file) => !/^test\/(bench|harness)\/|^test\/architecture/.test(file))
     .flatMap((file) => {

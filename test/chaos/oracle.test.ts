@@ -1,4 +1,4 @@
-/** The oracle sees what is wrong. */
+/** The oracle detects violated invariants. */
 import { expect, test } from 'vitest'
 import { type Entry, returnOf } from './ledger/entries.ts'
 import { brokenBy, type Pair, type Told } from './oracle.ts'
@@ -36,7 +36,7 @@ const failed = (text: string): Pair => ({
   stored: { ...stored, return: text, success: false, retcode: 1 },
 })
 
-test('nothing is wrong with a job that begun, ended and returned once', () => {
+test('no invariant is violated by a job that begins, ends and returns once', () => {
   expect(brokenBy(good, told)).toEqual([])
 })
 

@@ -32,13 +32,13 @@ const openRedis = (password = 'c4n4ry') =>
 conformance('LMDB', () => openEmbeddedTokens(join(folder, 'tokens')))
 conformance('Redis', () => openRedis(), REDIS)
 
-test('the folder of tokens is for the user of the master alone', async () => {
+test('the folder of tokens is accessible to the user of the master only', async () => {
   await (await openEmbeddedTokens(join(folder, 'own'))).close()
   expect((await stat(join(folder, 'own'))).mode & 0o077).toBe(0)
 })
 
 test(
-  'a Redis that is away deletes no tokens: it is told, and they are there when it is back',
+  'while Redis is down no tokens are deleted, the outage is logged, and the tokens are there afterwards',
   needs(REDIS),
   async () => {
     const store = await openRedis()
@@ -58,7 +58,7 @@ test(
   },
 )
 
-test('a Redis that wants another password is told without the password', needs(REDIS), async () => {
+test('a Redis that refuses the password is reported without the password', needs(REDIS), async () => {
   const store = await openRedis('wr0ng')
   const failure = await store.get('x').catch((error: Error) => error.message)
   expect(failure).toContain('Redis at 127.0.0.1')
@@ -69,7 +69,7 @@ test('a Redis that wants another password is told without the password', needs(R
 const tokensIn = (open: () => Promise<TokenStore>) =>
   new Tokens({ clock: { now: () => Date.now() }, open, isCurrent: () => true })
 
-test('for what cannot be a token no store is asked', async () => {
+test('no store is asked for a text that cannot be a token', async () => {
   const open = vi.fn(() => openEmbeddedTokens(join(folder, 'tokens')))
   const tokens = tokensIn(open)
   for (const text of [
@@ -94,14 +94,14 @@ test('a store that could not be opened is tried again', async () => {
   await tokens.close()
 })
 
-test('a record that is none is no token', () => {
+test('an invalid record is not read as a token', () => {
   const record = tokenRecord()
   expect(readRecord({ ...record, groups: ['ops', 5, null] })).toEqual(record)
   for (const wrong of [{ name: 5 }, { eauth: null }, { groups: 'ops' }, { start: 'x' }, { expire: 'soon' }])
     expect([wrong, readRecord({ ...record, ...wrong })]).toEqual([wrong, undefined])
 })
 
-test('a record that somebody broke in Redis is no token', needs(REDIS), async () => {
+test('an invalid record in Redis is not read as a token', needs(REDIS), async () => {
   const store = await openRedis()
   await store.put('odd', { ...tokenRecord(), name: 5 as unknown as string })
   expect(await store.get('odd')).toBeUndefined()

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => removeFolder(folder))
 
-test('the guide about who may do what shows what the programs do', async () => {
+test('the commands of the guide about access rules print what the guide shows', async () => {
   const env = {
     PATH: [bin, process.env.PATH].join(delimiter),
     SALT_CONFIG_DIR: join(folder, 'etc'),

@@ -67,7 +67,7 @@ async function ask(load: Record<string, unknown>): Promise<unknown> {
   return link.ask(load, 10_000)
 }
 
-test('waits until a person has accepted its key, although the master accepts minions by itself', async () => {
+test('a client of the API waits until an administrator accepts its key, even if the master accepts minions automatically', async () => {
   const linking = linkRemote(master(), { log })
   await until('the key to be pending', () =>
     lines.find(({ message }) => message.includes(`accept it there with: salt-key -a ${CLIENT}`)),
@@ -78,7 +78,7 @@ test('waits until a person has accepted its key, although the master accepts min
   expect(await ask({ cmd: 'ping', number: 7 })).toMatchObject({ number: 7 })
 })
 
-test('is no minion: nothing targets it, expects it or counts it', async () => {
+test('a client of the API is no minion: no target matches it, and it is not counted', async () => {
   const pinged = await cluster.salt('*', 'test.ping', '--out', 'json', '--static')
   expect(JSON.parse(pinged.stdout)).toEqual({ web: true })
   const named = await cluster.salt('-L', CLIENT, 'test.ping')
@@ -87,7 +87,7 @@ test('is no minion: nothing targets it, expects it or counts it', async () => {
   expect(JSON.parse(up.stdout)).toEqual({ up: ['web'], down: [] })
 })
 
-test('hears what happens on the master, of the tags it listens for', async () => {
+test('a client of the API receives the events of the master whose tags it subscribed to', async () => {
   const heard: Event[] = []
   const listening = link?.events.subscribe(tags.jobs)
   await ask({ cmd: 'ping' }) // from then on it is known there what is wanted
@@ -101,7 +101,7 @@ test('hears what happens on the master, of the tags it listens for', async () =>
   expect(heard.at(-1)?.data).toMatchObject({ return: 'heard', id: 'web', jid })
 })
 
-test('credentials and what comes of them are on no wire in the clear', async () => {
+test('credentials and tokens are on no wire in the clear', async () => {
   const load = { cmd: 'mk_token', eauth: 'pam', username: 'alice', password: CANARY }
   await ask(load)
   await link?.events.fire('salt/netapi/hook/test', { secret: CANARY })
@@ -111,7 +111,7 @@ test('credentials and what comes of them are on no wire in the clear', async () 
   expect(all.includes('salt/job/')).toBe(false)
 })
 
-test('may fire hooks, and no other events', async () => {
+test('a client of the API may fire hooks, and no other events', async () => {
   const bus = await cluster.events()
   const hooks = bus.subscribe('salt/')
   await link?.events.fire('salt/netapi/hook/build', { number: 1 })
@@ -126,7 +126,7 @@ test('may fire hooks, and no other events', async () => {
   await bus.close()
 })
 
-test('acts as nobody by the key of a local user, even by the right one', async () => {
+test('a client of the API cannot act as a local user, even with the right key of that user', async () => {
   const { localCredentials } = await import('../../core/client/local/credentials.ts')
   const right = await localCredentials(cluster.config)
   const publish = {
@@ -146,7 +146,7 @@ test('acts as nobody by the key of a local user, even by the right one', async (
     expect(await ask(load)).toMatchObject({ error: { name: expect.stringContaining('Authentication') } })
 })
 
-test('an id that is no client of the API can neither ask as one nor read events', async () => {
+test('an id that is no client of the API can neither send its requests nor read events', async () => {
   const minion = await signInAs('stranger', await PrivateKey.generate(2048))
   for (const cmd of [
     '_client_request',
@@ -163,7 +163,7 @@ test('an id that is no client of the API can neither ask as one nor read events'
   ).rejects.toThrow('refused this host')
 })
 
-test('a client of the API gets nothing of what minions get', async () => {
+test('a client of the API receives nothing that minions receive', async () => {
   const pem = await readFile(join(folder, 'pki', 'api.pem'), 'utf8')
   const client = await signInAs(CLIENT, PrivateKey.parse(pem))
   for (const cmd of ['_return', '_minion_event', '_master_opts', '_file_list', '_catalogue'])
@@ -174,7 +174,7 @@ test('a client of the API gets nothing of what minions get', async () => {
   expect(client.aes.digest()).not.toBe(minion.aes.digest())
 })
 
-test('what it has refused is noted as what it says, and nothing else is by that', async () => {
+test('refusals that a client of the API reports are logged as its own, and it can log nothing else', async () => {
   const long = 'x'.repeat(100_000)
   const refusal = {
     act: 'wheel',
@@ -198,7 +198,7 @@ test('what it has refused is noted as what it says, and nothing else is by that'
   expect(JSON.stringify(lines.at(-1)).length).toBeLessThan(3_000)
 })
 
-test('a wait goes on when the master is restarted, and what was missed is looked up there', async () => {
+test('a wait continues when the master is restarted, and missed returns are looked up there', async () => {
   const records = link?.records
   const client = await cluster.client()
   const run = await client.cmdIter({ tgt: 'web', fun: 'test.echo', arg: ['before'] })
@@ -225,7 +225,7 @@ test('a wait goes on when the master is restarted, and what was missed is looked
   expect(await ask({ cmd: 'ping', still: 'here' })).toMatchObject({ still: 'here' })
 })
 
-test('loses everything when its key is deleted: the stream ends, requests are refused', async () => {
+test('a client of the API loses all access when its key is deleted: the stream ends, requests are refused', async () => {
   await cluster.command('salt-key', '-y', '-d', CLIENT)
   await cluster.master.logged(`Disconnected ${CLIENT} from the event stream: its key is no longer accepted`)
   await expect(ask({ cmd: 'ping' })).rejects.toThrow('it is not accepted yet')

@@ -1,6 +1,6 @@
 /**
- * Requests that must have no effect, sent to a salt-api beside its master and to one on another host: whoever is not
- * known, or may not, through every client.
+ * Requests of unauthenticated and unauthorized users, through every client of a salt-api beside its master and of one on
+ * another host: they must have no effect.
  */
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -154,7 +154,7 @@ describe.each(['near', 'far'] as const)(
       await expectNoEffect()
     })
 
-    test.each(noClients)('has no client %s, whoever asks', async (client) => {
+    test.each(noClients)('has no client %s, whatever the credentials', async (client) => {
       const token = await signIn(urls[where], admin)
       for (const credentials of [...bad.map(([, each]) => each()), { token }]) {
         const shell = Object.fromEntries(
@@ -167,7 +167,7 @@ describe.each(['near', 'far'] as const)(
       await expectNoEffect()
     })
 
-    test('serves who is known and may, through the same clients', async () => {
+    test('serves an authorized user through the same clients', async () => {
       const token = await signIn(urls[where], admin)
       const ping = { tgt: 'm1', fun: 'test.ping', token }
       const chunks = [
@@ -183,7 +183,7 @@ describe.each(['near', 'far'] as const)(
       expect(run).toEqual({ args: ['x'], kwargs: {} })
     })
 
-    test('CVE-2021-3144: a token that was given back is good for nothing', async () => {
+    test('CVE-2021-3144: a token is refused after it was revoked by /logout', async () => {
       const token = await signIn(urls[where], admin)
       expect((await post(`${urls[where]}/logout`, {}, { 'x-auth-token': token })).status).toBe(200)
       const answer = await post(urls[where], [allowed('local')], { 'x-auth-token': token })
@@ -194,7 +194,7 @@ describe.each(['near', 'far'] as const)(
 )
 
 test.each(['near', 'far'] as const)(
-  'what a salt-api that is %s refuses by itself is there, too',
+  'the audit log of the master has the refusals of a salt-api that is %s, too',
   async (where) => {
     const api = where === 'far' ? { api: REMOTE } : {}
     const via = { ...api, claimed_address: '127.0.0.1' }

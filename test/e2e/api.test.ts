@@ -174,7 +174,7 @@ describe('what the documentation of Salt shows with curl', needs(program('curl')
   })
 })
 
-test('who is not known is answered 401, who may not 403 with the reason', async () => {
+test('an unauthenticated user is refused with 401, an unauthorized one with 403 and the reason', async () => {
   const ping = { client: 'local', tgt: 'm1', fun: 'test.ping' }
   expect((await curl('/run', ...json([{ ...ping, token: 'ab'.repeat(32) }]))).status).toBe(401)
   expect((await curl('/run', ...json([{ ...ping, ...credentials, sharedsecret: 'x' }]))).status).toBe(401)
@@ -255,7 +255,7 @@ describe('salt-pepper', needs(program('salt-pepper')), () => {
   })
 })
 
-test('events are followed with the token in the address, and a hook makes one', async () => {
+test('events are read with the token in the address, and a hook fires one', async () => {
   const url = `http://localhost:${port}/events?token=${token}&tag=salt/netapi/*&tag=salt/job/*/ret/m1`
   const reading = execa('curl', ['-sSN', '-m', '60', url], { reject: false })
   let text = ''
@@ -276,7 +276,7 @@ test('events are followed with the token in the address, and a hook makes one', 
   token = (await curl('/login', ...form(credentials))).json.return[0].token
 })
 
-test('salt-api that dies is started again by its master', async () => {
+test('a salt-api that dies is restarted by its master', async () => {
   const child = treeOf(cluster.master.pid).find(({ command }) => command.includes('salt-api'))
   if (child === undefined) throw new Error('salt-api is no child of the master')
   process.kill(child.pid, 'SIGKILL')

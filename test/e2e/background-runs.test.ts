@@ -22,7 +22,7 @@ afterAll(() => removeFolder(folder))
 
 const runner = (...words: string[]) => run('salt-run', ['-c', folder, ...words])
 
-test('--async prints the job id alone; the runner goes on, and its return is looked up by it, without a master', async () => {
+test('--async prints the job id alone; the runner continues, and its return is found by the id, without a master', async () => {
   const started = await runner('--async', 'test.arg', '1.10', 'a=2')
   expect([started.code, started.stdout]).toEqual([0, expect.stringMatching(/^\d{20}\n$/)])
   const jid = started.stdout.trim()
@@ -36,7 +36,7 @@ test('--async prints the job id alone; the runner goes on, and its return is loo
   ])
 })
 
-test('--async refuses at once what cannot work', async () => {
+test('--async refuses an invalid call at once', async () => {
   const unknown = await runner('--async', 'manage.statsu')
   expect([unknown.code, unknown.stdout]).toEqual([64, ''])
   expect(unknown.stderr).toContain("'manage.statsu' is not available. Did you mean 'manage.status'?")
@@ -55,7 +55,7 @@ test('with --jid a runner runs under that id, and is looked up by it', async () 
   })
 })
 
-test('progress and rows are shown on standard error, the result on standard output; a map names the exit code', async () => {
+test('progress and rows are printed to standard error, the result to standard output; a map names the exit code', async () => {
   expect(await runner('rows.some', '--out', 'json')).toMatchObject({
     code: 0,
     stderr: 'first\n{"n": 2}\n',

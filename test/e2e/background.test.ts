@@ -1,4 +1,4 @@
-/** `-d`: a daemon in the background, and what its start says. */
+/** `-d`: a daemon in the background, and the messages of its start. */
 import { existsSync } from 'node:fs'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
@@ -53,14 +53,14 @@ function expectTheSame([foreground, background]: readonly [Finished, Finished], 
   })
 }
 
-test('a second start says who runs already, and leaves the pid file and the mark of that one alone', async () => {
+test('a second start names the running process, and leaves its pid file and its mark alone', async () => {
   const { master } = cluster
   expectTheSame(await both('salt-master', '-c', cluster.configDir), new RegExp(`process ${master.pid}`))
   expect(await pidOf(master)).toBe(master.pid)
   expect(existsSync(join(master.directory, 'cache', '.running'))).toBe(true)
 })
 
-test('a publish port that is taken, an address that is not of this host: as on the terminal', async () => {
+test('a publish port in use, or an address of another host, is reported as without -d', async () => {
   const onPort = await aMaster('on-port', { publish_port: taken })
   expectTheSame(await both('salt-master', '-c', onPort.directory), new RegExp(`:${taken}`))
   const onAddress = await aMaster('on-address', { interface: '192.0.2.1' })
@@ -68,12 +68,12 @@ test('a publish port that is taken, an address that is not of this host: as on t
   expect(existsSync(join(onPort.directory, 'pid'))).toBe(false)
 })
 
-test('a user who is not there: as on the terminal', async () => {
+test('a user that does not exist is reported as without -d', async () => {
   const master = await aMaster('no-user', { user: 'nosuchuser' })
   expectTheSame(await both('salt-master', '-c', master.directory), /nosuchuser/)
 })
 
-test('a key file that others can read: as on the terminal', async () => {
+test('a key file that other users can read is reported as without -d', async () => {
   const master = await aMaster('open-key')
   const started = await run('salt-master', ['-d', '-c', master.directory])
   expect(started.stderr).toMatch(/salt-master is running, process \d+\.\n$/)
@@ -84,7 +84,7 @@ test('a key file that others can read: as on the terminal', async () => {
   expectTheSame(await both('salt-master', '-c', master.directory), /master\.pem/)
 })
 
-test('salt-api on a port that is taken: as on the terminal', async () => {
+test('salt-api on a port in use is reported as without -d', async () => {
   await writeFile(
     join(cluster.configDir, 'master'),
     `${await readFile(join(cluster.configDir, 'master'), 'utf8')}\nrest_cherrypy: {port: ${taken}, host: 127.0.0.1, disable_ssl: true}\n`,
@@ -95,7 +95,7 @@ test('salt-api on a port that is taken: as on the terminal', async () => {
   )
 })
 
-test('a minion is started when its master has answered, or does not', async () => {
+test('a minion counts as started when its master has answered, or has not answered in time', async () => {
   const minion = cluster.minionDaemon('back')
   await minion.writeConfig({ auth_timeout: 1, master_port: await freePort() })
   for (const says of [/does not answer/, /^salt-minion is running, process \d+\.\n$/]) {
@@ -110,7 +110,7 @@ test('a minion is started when its master has answered, or does not', async () =
   }
 })
 
-test('a minion that gives up its master is not started', async () => {
+test('a minion that gives up its master ends with exit code 69', async () => {
   const minion = cluster.minionDaemon('gives-up')
   await minion.writeConfig({
     auth_timeout: 0.2,
@@ -123,7 +123,7 @@ test('a minion that gives up its master is not started', async () => {
   expect(code).toBe(69)
 })
 
-test('a backend of external_auth that lacks a setting is told to who starts the master, once', async () => {
+test('a missing setting of a backend of external_auth is printed once when the master starts', async () => {
   const master = await aMaster('no-filename', { external_auth: { file: { ada: ['.*'] } } })
   const { code, stderr } = await run('salt-master', ['-d', '-c', master.directory])
   expect(code).toBe(0)

@@ -1,4 +1,4 @@
-/** Extensions that the master keeps loaded are taken up without a restart, whether a sync brings them or somebody writes them. */
+/** The master loads new and changed extensions without a restart, whether they come by a sync or are written by hand. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -44,7 +44,7 @@ async function meant(): Promise<readonly string[]> {
   }
 }
 
-test('a matcher that a sync brings, or changes, is the one that targets go by', async () => {
+test('targets use a new or changed matcher after a sync', async () => {
   for (const id of ['web1', 'web2']) {
     await write('srv/_matchers', 'mine.mjs', `export default { match: (_, { id }) => id === '${id}' }\n`)
     const { code, stdout } = await cluster.spawned('salt-run', 'saltutil.sync_matchers')
@@ -54,7 +54,7 @@ test('a matcher that a sync brings, or changes, is the one that targets go by', 
   expect(cluster.master.pid).toBe(pid)
 })
 
-test('a backend of external_auth that somebody writes, or changes, is the one that is asked', async () => {
+test('log-ins use a new or changed backend of external_auth after it is written', async () => {
   const login = async (password: string) => {
     const words = ['-a', 'mine', '--username', 'ada', '--password', password]
     return (await cluster.spawned('salt', ...words, 'web1', 'test.ping')).code

@@ -1,4 +1,4 @@
-/** What `salt` makes of words that were typed, and of calls that cannot work, before anything is sent. */
+/** How `salt` reads typed words, and refuses calls that cannot work, before anything is sent. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -62,7 +62,7 @@ const typed = async (...args: string[]) => {
 /** The same without the command: its request, sent from here, which costs less. */
 const value = async (...args: string[]) => (await returnsOf(client, jobRequest(['web1', ...args], {}))).web1
 
-describe('declared types decide what a word means', () => {
+describe('declared types decide how a typed word is read', () => {
   test('on a minion', async () => {
     expect(await typed('words.install', 'yes', 'version=1.10', 'force=yes')).toEqual({
       name: 'yes',
@@ -82,7 +82,7 @@ describe('declared types decide what a word means', () => {
       'words.plain': [1.1, true],
     })
   })
-  test('where none is declared it is what Salt makes of it, and functions that see the job see nothing else', async () => {
+  test('an undeclared type is what Salt makes of the word, and functions that see the job see the same value', async () => {
     expect(await value('words.plain', '1.10', '0755', 'yes', '[a, 1.10]', 'null')).toEqual([
       1.1,
       755,
@@ -108,7 +108,7 @@ describe('declared types decide what a word means', () => {
     const ran = await cluster.spawned('salt-run', 'words.install', 'no', 'version=1.10', '--out', 'json')
     expect(JSON.parse(ran.stdout)).toEqual({ name: 'no', version: '1.10', force: false })
   })
-  test('a secret word is nowhere to be found afterwards', async () => {
+  test('a secret word is stored and logged nowhere', async () => {
     const bus = await cluster.events()
     const seen: Event[] = []
     const subscription = bus.subscribe('')
@@ -143,7 +143,7 @@ describe('a call that cannot work', () => {
     expect(stderr).toContain(sentence)
     expect(stderr).toContain('--no-check')
   })
-  test('is sent with --no-check, and by programs that say so', async () => {
+  test('is sent with --no-check, and by clients with check: false', async () => {
     const { stdout, code } = await cluster.salt('*', 'test.pign', '--no-check')
     expect(stdout.match(/'test.pign' is not available\./g)).toHaveLength(2)
     expect(code).not.toBe(0)
@@ -153,7 +153,7 @@ describe('a call that cannot work', () => {
     const { minions } = await client.runJob({ tgt: '*', fun: untyped('test.pign'), check: false })
     expect(minions).toHaveLength(2)
   })
-  test('is refused when several are checked at once, too, whichever worker of the master the answers come to', async () => {
+  test('is refused when several are checked at once, too, whichever worker of the master gets the answers', async () => {
     const refused = async () => {
       const calls = Array.from({ length: 6 }, (_, n) =>
         client.runJob({ tgt: '*', fun: untyped(`test.pign${n}`) }),
@@ -175,7 +175,7 @@ describe('a call that cannot work', () => {
     await writeFile(join(folder, 'modules', 'later.js'), 'export const now = () => 7\n')
     expect(await value('later.now')).toBe(7)
   })
-  test('is refused by the hand of a module that hangs or is broken just as well', async () => {
+  test('is refused on a minion with a module that hangs or is broken, too', async () => {
     await writeFile(join(folder, 'modules', 'broken.js'), 'throw new Error("on purpose")\n')
     // A minion that a busy host keeps from answering in time is sent the call.
     const { stderr } = await until('a refusal with exit code 64', async () => {
@@ -188,7 +188,7 @@ describe('a call that cannot work', () => {
 })
 
 describe('salt --plan', () => {
-  test('shows what would happen, and nothing happens', async () => {
+  test('shows what would happen, and changes nothing', async () => {
     const runners = new RunnerClient({ config: cluster.config, log: quietLog, user: 'ann' })
     const jobs = async () => (await runners.run('jobs.list_jobs', [], {})).return
     const before = await jobs()
@@ -220,11 +220,11 @@ describe('salt --plan', () => {
     expect(await jobs()).toEqual(before)
     await runners.close()
   })
-  test('refuses what would have to ask minions first', async () => {
+  test('refuses calls for which minions would have to be asked first', async () => {
     const { stderr, code } = await cluster.salt('*', 'test.ping', '--plan', '--subset', '1')
     expect({ stderr, code }).toEqual({ stderr: expect.stringContaining('--subset'), code: 64 })
   })
-  test('of a target without minions says so', async () => {
+  test('reports a target without minions', async () => {
     const { stderr, code } = await cluster.salt('nobody', 'test.ping', '--plan')
     expect({ stderr, code }).toEqual({ stderr: expect.stringContaining('No minions match'), code: 2 })
   })

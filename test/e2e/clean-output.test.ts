@@ -43,7 +43,7 @@ test.each([
   for (const line of ['loaded', 'from the log', 'from info', 'written']) expect(stderr).toContain(line)
 })
 
-test('returner.test of a store that is away is a sentence', async () => {
+test('returner.test prints a sentence if the store is down', async () => {
   const options = 'redis.host: 127.0.0.1\nredis.port: 1\n'
   await writeFile(join(folder, 'etc', 'master'), `root_dir: ${folder}/root\n${options}`)
   const args = ['-c', join(folder, 'etc'), 'returner.test', 'redis']
@@ -52,7 +52,7 @@ test('returner.test of a store that is away is a sentence', async () => {
   expect(exitCode).not.toBe(0)
 })
 
-test('salt-call says what is wrong with a returner whose save is misspelt', async () => {
+test('salt-call reports a returner whose save is misspelt', async () => {
   await mkdir(join(folder, 'own', 'returners'), { recursive: true })
   const misspelt =
     "import { returner } from 'salt-ts'\nexport default returner({ options: {}, create: () => ({ savee: async () => {} }) })\n"
@@ -71,7 +71,7 @@ test.each([
     '/nonexistent is not a folder. -m (--module-dirs) needs a folder',
     64,
   ],
-])('salt-call %j says what may be meant', async (words, sentence, code) => {
+])('salt-call %j suggests the right name', async (words, sentence, code) => {
   const args = ['-c', join(folder, 'etc'), '--local', ...words]
   const { stderr, exitCode } = await execa(bin('salt-call'), args, { reject: false })
   expect(stderr).toContain(sentence)

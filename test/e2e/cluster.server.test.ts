@@ -90,7 +90,7 @@ describe('two masters over ZeroMQ that share Redis', needs(program('redis-server
     return { one, two, web1, options }
   }
 
-  test.concurrent('have the same keys, and jobs of each in common', async (context) => {
+  test.concurrent("have the same keys, and find each other's jobs", async (context) => {
     const { one, two } = await openPair(context)
     await until('the key on both', async () => (await accepted(two)).includes('web1'))
     await until('the minion on the second', async () => (await ping(two, 'web1')).web1 === true)
@@ -103,7 +103,7 @@ describe('two masters over ZeroMQ that share Redis', needs(program('redis-server
     await until('no key on the first', async () => (await accepted(one)).length === 0)
   })
 
-  test.concurrent('take the token that a user got from the other, until one of them revokes it', async (context) => {
+  test.concurrent('accept a token of the other master until one of them revokes it', async (context) => {
     const folder = await temporaryFolder()
     context.onTestFinished(() => removeFolder(folder))
     const token_file = join(folder, 'token')
@@ -124,7 +124,7 @@ describe('two masters over ZeroMQ that share Redis', needs(program('redis-server
     await until('no token on the first', async () => (await withToken('test.ping', one)).code !== 0)
   })
 
-  test.concurrent('give a minion the job that waited for it with one that is gone', async (context) => {
+  test.concurrent('give a minion a job that waited for it at a master that is gone', async (context) => {
     const { one, two, web1 } = await openPair(context)
     await until('the key on both', async () => (await accepted(two)).includes('web1'))
     await until('the minion on both', async () => (await ping(two, 'web1')).web1 === true)
@@ -135,7 +135,7 @@ describe('two masters over ZeroMQ that share Redis', needs(program('redis-server
   })
 
   test.concurrent.for([{}, { master_type: 'failover' }])(
-    'take the return of a job of each other, which both show afterwards (%j)',
+    "accept the return of each other's jobs, which both show afterwards (%j)",
     async (options, context) => {
       const { one, two, web1, options: all } = await openPair(context, options)
       const gone = await one.addMinion('gone', all)
@@ -162,7 +162,7 @@ describe('two masters over ZeroMQ that share Redis', needs(program('redis-server
   )
 })
 
-test.concurrent('a master of a cluster without a store that masters can share does not start, and says what to set', async ({
+test.concurrent('a master with a cluster_id but without a shared store does not start, and names the options to set', async ({
   onTestFinished,
 }) => {
   const master = await Cluster.open({ start: false, master: { cluster_id: 'north' } })
@@ -175,7 +175,7 @@ test.concurrent('a master of a cluster without a store that masters can share do
 })
 
 describe('three masters over NATS', needs(program('nats-server')), () => {
-  test.concurrent('are one fleet: each publishes to all minions, takes requests of all, and the return of a job of one that is gone', async (context) => {
+  test.concurrent('are one fleet: each publishes to all minions, serves all, and accepts returns for jobs of one that is gone', async (context) => {
     const server = await startNats()
     context.onTestFinished(() => server.drop())
     const options = { transport: 'nats', nats: { servers: [`127.0.0.1:${server.port}`], prefix: 'north' } }

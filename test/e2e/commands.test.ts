@@ -1,4 +1,4 @@
-/** What people type, as they type it: targets, outputs, exit codes, and what goes to standard error. */
+/** Commands as users type them: targets, outputs, exit codes, and standard error. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -61,7 +61,7 @@ describe('salt', () => {
       ['-S', '127.0.0.1'],
       ['db1', 'web1'],
     ],
-  ])('the target %j means %j', async (target, ids) => {
+  ])('the target %j matches %j', async (target, ids) => {
     const { value, code } = await json(...target, 'test.ping')
     expect([Object.keys(value).sort(), code]).toEqual([ids, 0])
     const preview = await salt(...target, '--preview-target', '--out', 'json')
@@ -122,7 +122,7 @@ describe('salt', () => {
     },
   )
 
-  test('sys.doc is shown once, not for each minion; programs get all of it', async () => {
+  test('sys.doc is shown once, not for each minion; other formats than nested show all of it', async () => {
     const { stdout } = await salt('*', 'sys.doc', 'test.ping')
     expect(stdout).toMatch(/^test\.ping:\n\n {4}Return true/)
     expect(stdout.match(/test\.ping:/g)).toHaveLength(1)
@@ -130,7 +130,7 @@ describe('salt', () => {
     expect(Object.keys(JSON.parse(programs.stdout)).sort()).toEqual(['db1', 'web1'])
   })
 
-  test('-b runs in waves, and its jid stands for all of them', async () => {
+  test('-b runs in waves, and its jid is that of all of them', async () => {
     const people = await salt('-b', '1', '*', 'test.ping', '--no-color', '-v')
     expect(people.stdout.match(/^Executing run on \['(db1|web1)'\]$/gm)).toHaveLength(2)
     const [jid = ''] = /\d{20}/.exec(people.stdout) ?? []
@@ -162,7 +162,7 @@ describe('salt', () => {
     expect((await salt('-d', '*', 'no.such')).code).toBe(2)
   })
 
-  test('exit codes tell the truth, also of several functions in one job', async () => {
+  test('exit codes show success and failure, also of several functions in one job', async () => {
     const codes = async (...args: string[]) => (await salt(...args)).code
     expect(await codes('*', 'test.ping,test.echo', ',', 'x')).toBe(0)
     expect(await codes('*', 'test.ping,test.retcode', ',', '3')).toBe(1)
@@ -175,13 +175,13 @@ describe('salt', () => {
     expect(await codes('-a', 'pam', '--username', 'x', '--password', 'y', '*', 'test.ping')).toBe(77)
   })
 
-  test('nobody to run it is a sentence on standard error', async () => {
+  test('a target without minions is reported on standard error', async () => {
     const { stdout, stderr } = await salt('nobody', 'test.ping')
     expect(stdout).toBe('')
     expect(stderr).toContain('No minions matched the target. No command was sent, no jid was assigned.')
   })
 
-  test('Ctrl-C ends the command, says which job it was, and the job goes on', async () => {
+  test('Ctrl-C ends the command and prints the job id, and the job continues', async () => {
     const go = join(cluster.root, 'go')
     const loop = `until [ -e ${go} ]; do sleep 0.1; done; echo done`
     const waiting = typed('salt', '-v', 'web1', 'cmd.run', loop)
@@ -201,7 +201,7 @@ describe('salt', () => {
 describe('salt-run', () => {
   const runner = (...args: string[]) => cluster.command('salt-run', ...args)
 
-  test('manage tells who is up, and what they run', async () => {
+  test('manage lists the minions that are up, and their versions', async () => {
     expect(JSON.parse((await runner('manage.up', '--out', 'json')).stdout)).toEqual(['db1', 'web1'])
     expect(await ask('manage.status')).toEqual({ down: [], up: ['db1', 'web1'] })
     // The master writes the list of connected minions from time to time.
@@ -210,12 +210,12 @@ describe('salt-run', () => {
     expect(Object.keys(versions['Up to date'])).toHaveLength(2)
   })
 
-  test('-t is the time minions have, for every runner', async () => {
+  test('every runner accepts -t, the time to wait for minions', async () => {
     expect((await runner('-t', '2', 'manage.up')).code).toBe(0)
     expect((await runner('-t', '2', 'test.arg', '1')).code).toBe(0)
   })
 
-  test('failures are told on standard error, with an exit code', async () => {
+  test('failures are reported on standard error, with an exit code', async () => {
     const { stdout, stderr, code } = await runner('jobs.lookup_jid', '1')
     expect([stdout, code]).toEqual(['', 1])
     expect(stderr).toContain("'1' is not a job id (20 digits).")
@@ -251,7 +251,7 @@ describe('salt-run', () => {
     await bus.close()
   })
 
-  test('who comes through --eauth is told what may be wrong, as there are no backends yet', async () => {
+  test('--eauth with a backend that is not configured is refused with the probable reason', async () => {
     const who = ['--eauth', 'pam', '--username', 'ann', '--password', 'x']
     const refused = 'external_auth of the master does not name the eauth backend pam or this user'
     for (const [program, ...words] of [
@@ -270,7 +270,7 @@ describe('salt-run', () => {
     expect(token.stderr).toContain(refused)
   })
 
-  test('-q prints nothing, no function shows documentation', async () => {
+  test('-q prints nothing, and without a function the documentation is shown', async () => {
     expect((await runner('-q', 'test.arg', '1')).stdout).toBe('')
     expect((await runner()).stdout).toContain('jobs.list_jobs:')
     expect((await runner('-d', 'jobs.active')).stdout).toContain('jobs.active:')
@@ -291,7 +291,7 @@ test.each([
   expect(stdout.split('\n').map((row) => row.split('\t')[0])).toContain(word)
 })
 
-test('a program has the same, under the names of Salt', async () => {
+test('a program gets the same results, under the names of Salt', async () => {
   const client = await cluster.client()
   const request = { tgt: '*', fun: 'test.echo' as const, arg: ['x'] }
   expect(await returnsOf(client, request)).toEqual({ db1: 'x', web1: 'x' })
@@ -312,7 +312,7 @@ test('a program has the same, under the names of Salt', async () => {
   await client.close()
 })
 
-test('salt-call tells the master what it returned, unless it is told not to', async () => {
+test('salt-call sends its return to the master, except with --no-return-event', async () => {
   const bus = await cluster.events()
   const news = bus.subscribe((tag) => tag.startsWith(tags.jobs) && tag.endsWith('/ret/web1'))
   const { directory } = cluster.minions.get('web1')!
@@ -338,7 +338,7 @@ describe('salt-call --local', () => {
     })
   })
 
-  test('gives the value under local, or all there is with --metadata', async () => {
+  test('prints the value under local, or the whole return with --metadata', async () => {
     expect((await call('test.echo', 'x', '--out', 'txt')).stdout).toBe('local: x\n')
     const { stdout } = await call('--metadata', 'test.retcode', '3', '--out', 'json')
     expect(JSON.parse(stdout).local).toMatchObject({
@@ -350,13 +350,13 @@ describe('salt-call --local', () => {
     })
   })
 
-  test('what a function is told of its job has nothing that is not there', async () => {
+  test('a function gets no fields of its job that are undefined', async () => {
     const { kwargs } = JSON.parse((await call('test.arg', '--out', 'json')).stdout).local
     expect(Object.keys(kwargs)).toContain('__pub_fun')
     expect(kwargs).not.toHaveProperty('__pub_metadata')
   })
 
-  test('what fails is told on standard error', async () => {
+  test('failures are reported on standard error', async () => {
     const missing = await call('no.such')
     expect([missing.stdout, missing.code]).toEqual(['', 255])
     expect(missing.stderr).toContain("'no.such' is not available.")
@@ -365,7 +365,7 @@ describe('salt-call --local', () => {
     expect(failed.stderr).toContain('Oh noes!')
   })
 
-  test('-g and -d', async () => {
+  test('-g prints grains and -d documentation', async () => {
     expect(JSON.parse((await call('-g', '--out', 'json')).stdout).local).toMatchObject({ role: 'web' })
     expect((await call('-d', 'test.ping')).stdout).toContain('test.ping:')
   })

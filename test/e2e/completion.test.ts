@@ -44,7 +44,7 @@ async function hanging(): Promise<string> {
   return bin
 }
 
-test('the first Tab makes a cache that nobody else may read; the next ones read it, and start no Node', async () => {
+test('the first Tab makes a cache for its owner only; the next ones read it, and start no Node', async () => {
   expect(await tab('salt -c . we')).toEqual(['web01'])
   expect((await stat(words())).mode & 0o777).toBe(0o700)
   const later = new Date(Date.now() + 60_000)
@@ -54,13 +54,13 @@ test('the first Tab makes a cache that nobody else may read; the next ones read 
   expect(await readdir(folder)).not.toContain('asked')
 })
 
-test('a key that comes is offered at once', async () => {
+test('a new key is offered at once', async () => {
   await tab('salt -c . we')
   await key('minions', 'web02')
   expect(await tab('salt -c . we')).toEqual(['web01', 'web02'])
 })
 
-describe('where Node takes too long', () => {
+describe('if Node takes too long', () => {
   test('options and built-in functions are offered without a cache', async () => {
     const bin = await hanging()
     expect(await tab('salt -c . --summ', { bin, seconds: '0.1' })).toEqual(['--summary'])
@@ -86,7 +86,7 @@ test('a user who may no longer read the keys is offered no ids', async () => {
   expect(await tab('salt -c . we', { bin: await hanging(), seconds: '0.1' })).toEqual([''])
 })
 
-test("a cache that is somebody else's is neither read nor written", needs(ROOT), async () => {
+test('a cache that belongs to another user is neither read nor written', needs(ROOT), async () => {
   await tab('salt -c . we')
   const made = join(words(), 'made-of')
   for (const path of [join(folder, 'cache'), made]) await chown(path, 65_534, 65_534)

@@ -1,4 +1,4 @@
-/** Runners of one's own, from their first line to their end, however they end. */
+/** Runners of users: how they are found, called, listed, and how they end. */
 import { spawn } from 'node:child_process'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -109,7 +109,7 @@ async function collect(events: AsyncIterable<Event>, fun: string): Promise<Event
   return seen
 }
 
-test('one file in runner_dirs is a runner, whose progress is shown while it works, and told on the event bus', async () => {
+test('one file in runner_dirs is a runner, whose progress is printed while it works, and fired on the event bus', async () => {
   const events = await eventsOf(async () => {
     expect(await runner('own.ask', 'web*', 'times=2', '--out', 'json', '--out-indent=-1')).toMatchObject({
       code: 0,
@@ -121,7 +121,7 @@ test('one file in runner_dirs is a runner, whose progress is shown while it work
   expect(events[1]?.data).toMatchObject({ message: 'web1 answered' })
 })
 
-test('its calls are checked, its help is its comment, and changed code is there at the next call', async () => {
+test('its calls are checked, its help is its comment, and changed code runs with the next call', async () => {
   const refused = await runner('own.ask', '*', 'times=0')
   expect([refused.code, refused.stderr]).toEqual([
     64,
@@ -132,12 +132,12 @@ test('its calls are checked, its help is its comment, and changed code is there 
   expect((await runner('own.ask', '*')).stdout).toContain('changed')
 })
 
-test('a file that cannot be read is named with its line, and harms no other', async () => {
+test('a file that cannot be read is named with its line, and does not affect the others', async () => {
   const { code, stderr } = await runner('broken.a')
   expect([code, stderr]).toEqual([64, expect.stringContaining(`${folder}/broken.ts:2: SyntaxError`)])
 })
 
-test('-m names a folder of runners, without a word of it in the configuration', async () => {
+test('-m names a folder of runners without any configuration', async () => {
   const other = join(folder, 'other')
   await mkdir(other)
   await writeFile(join(other, 'mine.js'), "export const a = () => 'flat'\n")
@@ -145,7 +145,7 @@ test('-m names a folder of runners, without a word of it in the configuration', 
   expect((await runner('mine.a')).code).toBe(64)
 })
 
-test('one in the background is listed, is a job that has not returned, and is killed: then its return says so', async () => {
+test('a runner in the background is listed, has no return yet, and can be killed, which its return says', async () => {
   const jid = await start('ends.sleepers')
   expect(await ask('runs.list')).toMatchObject({ [jid]: { Function: 'runner.ends.sleepers', Arguments: [] } })
   expect(await ask('jobs.lookup_jid', jid)).toEqual({})
@@ -158,14 +158,14 @@ test('one in the background is listed, is a job that has not returned, and is ki
   expect(await ask('runs.kill', jid)).toContain('See salt-run runs.list.')
 })
 
-test('one that hears nothing any more is killed, too', async () => {
+test('a runner in an endless loop is killed, too', async () => {
   const jid = await start('ends.spin')
   const events = await eventsOf(() => ask('runs.kill', jid), 'ends.spin')
   expect(events.at(-1)?.data).toMatchObject({ jid, success: false })
   expect((await returned(jid)).return).toContain('runner ends.spin ended before its function did')
 })
 
-test('one that ends its own process has failed, in the foreground and in the background', async () => {
+test('a runner that ends its own process has failed, in the foreground and in the background', async () => {
   const [left, jid] = await Promise.all([runner('ends.leave'), start('ends.leave')])
   expect(left).toMatchObject({
     code: 1,
@@ -177,7 +177,7 @@ test('one that ends its own process has failed, in the foreground and in the bac
   })
 })
 
-test('an error that nobody caught is its return', async () => {
+test('an uncaught error is the return of the runner', async () => {
   const { code, stderr } = await runner('ends.uncaught')
   expect([code, stderr]).toEqual([
     1,
@@ -185,7 +185,7 @@ test('an error that nobody caught is its return', async () => {
   ])
 })
 
-test('Ctrl-C ends one in the foreground, and its end is told', async () => {
+test('Ctrl-C ends a runner in the foreground, and its end is an event', async () => {
   const file = join(folder, 'never')
   const events = await eventsOf(async () => {
     const child = spawn(process.execPath, [
@@ -207,7 +207,7 @@ test.for([
   ['SIGINT', 130],
   ['SIGTERM', 1],
 ] as const)(
-  'one that hears nothing any more is ended by %s in the foreground, with all it started',
+  'a runner in an endless loop in the foreground is ended by %s, with all processes it started',
   async ([signal, code]) => {
     const events = await eventsOf(async () => {
       const child = spawn(process.execPath, [join(bin, 'salt-run'), '-c', cluster.configDir, 'ends.spin'])
@@ -227,7 +227,7 @@ test.for([
   },
 )
 
-test('one that hears nothing any more is ended by runner_timeout, in the foreground and in the background', async () => {
+test('a runner in an endless loop is ended by runner_timeout, in the foreground and in the background', async () => {
   await cluster.master.writeConfig({ runner_timeout: 1 })
   const [{ code, stderr }, jid] = await Promise.all([runner('ends.spin'), start('ends.spin')])
   await cluster.master.writeConfig()
@@ -239,7 +239,7 @@ test('one that hears nothing any more is ended by runner_timeout, in the foregro
   expect(await running()).toEqual([])
 })
 
-test('one that takes all memory, and one that throws what cannot be shown, say so in a sentence', async () => {
+test('a runner that runs out of memory, or throws a value that cannot be shown, is reported in a sentence', async () => {
   process.env.NODE_OPTIONS = '--max-old-space-size=120'
   const { code, stderr } = await runner('ends.memory').finally(() => delete process.env.NODE_OPTIONS)
   expect([code, stderr]).toEqual([
@@ -249,13 +249,13 @@ test('one that takes all memory, and one that throws what cannot be shown, say s
   expect((await runner('ends.proxy')).stderr).toContain('a value that cannot be shown was thrown')
 })
 
-test('what it writes is shown before what it gives; words of standard input are its arguments', async () => {
+test('rows are shown before the result; words of standard input are arguments', async () => {
   expect(await runner('ends.question')).toMatchObject({ code: 0, stderr: 'Sure? ', stdout: 'asked\n' })
   const words = ['-c', cluster.configDir, '--args-stdin', 'ends.until']
   expect(await run('salt-run', words, `file=${own}\n`)).toMatchObject({ code: 0, stdout: 'it is there\n' })
 })
 
-test('one in the background goes on when the master is stopped; its return is there at once, and told by the next master', async () => {
+test('a runner continues when the master is stopped; its return is stored at once, and announced by the next master', async () => {
   const file = join(folder, 'later')
   const jid = await start('ends.until', file)
   await cluster.master.stop()

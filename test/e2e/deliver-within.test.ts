@@ -73,7 +73,7 @@ async function caughtUp(): Promise<void> {
   expect(stdout).toContain('True')
 }
 
-test('a minion that is away runs the job once when it comes, also after a restart of the master', async () => {
+test('a minion that was down runs the job once when it comes up, also after a restart of the master', async () => {
   const { jid, code, stdout } = await send('kept', '1h')
   expect(stdout).toContain('[Waiting]')
   expect([code, await runs('kept')]).toEqual([0, 1])
@@ -96,7 +96,7 @@ test('a minion that is away runs the job once when it comes, also after a restar
   expect(await runs('kept')).toBe(2)
 })
 
-test('one that was cancelled never runs, the others do', async () => {
+test('a cancelled job never runs, the others do', async () => {
   const [cancelled, kept] = [await send('cancelled', '1h'), await send('others', '1h')]
   const { stdout } = await cluster.command('salt-run', 'jobs.cancel', cancelled.jid, '--out', 'json')
   expect(JSON.parse(stdout)).toEqual({ Cancelled: ['web2'] })
@@ -108,7 +108,7 @@ test('one that was cancelled never runs, the others do', async () => {
   expect(found.stdout).toContain('The job was cancelled before the minion had taken it')
 })
 
-test('one without --deliver-within that was cancelled is not given to a minion that comes back within a minute', async () => {
+test('a cancelled job without --deliver-within is not given to a minion that comes back within a minute', async () => {
   const published = await cluster.salt('--async', 'web2', 'cmd.run', `echo run > ${cluster.root}/plain`)
   const jid = /\d{20}/.exec(published.stdout)?.[0] ?? ''
   const { stdout, code } = await cluster.command(
@@ -130,7 +130,7 @@ test('one without --deliver-within that was cancelled is not given to a minion t
   expect(existsSync(`${cluster.root}/plain`)).toBe(false)
 })
 
-test('a batch of the master that is cancelled before its turn is sent to nobody', async () => {
+test('a batch of the master that is cancelled before its turn is sent to no minion', async () => {
   const started = await cluster.salt(
     '-b',
     '1',
@@ -149,7 +149,7 @@ test('a batch of the master that is cancelled before its turn is sent to nobody'
   expect(existsSync(`${cluster.root}/unsent`)).toBe(false)
 })
 
-test('one whose time is over, and one of a minion whose key was deleted, do not run', async () => {
+test('a job whose time is over, or whose minion had its key deleted, does not run', async () => {
   const late = await send('late', '1')
   await event(`salt/job/${late.jid}/expired/web2`)
   const revoked = await send('revoked', '1h')
@@ -168,7 +168,7 @@ test('in a batch, a minion that does not answer the ping gets the job when it co
   await until('its run', async () => (await runs('batch')) === 2)
 })
 
-test('a job that a minion has queued is cancelled, one that runs is not', async () => {
+test('a job that a minion has queued can be cancelled, one that runs cannot', async () => {
   await comeBack()
   const running = await cluster.salt('--async', 'web1', 'cmd.run', 'sleep 60')
   const queued = await cluster.salt('--async', 'web1', 'cmd.run', `echo run > ${cluster.root}/queued`)

@@ -163,7 +163,7 @@ describe('with one minion', () => {
   let dev: Dev
   afterEach(() => dev?.close())
 
-  test('a function that ends its process is survived; SIGTERM ends everything', async () => {
+  test('dev survives a function that ends its process; SIGTERM ends everything', async () => {
     dev = await Dev.start({ files: { 'modules/ends.ts': ENDS } })
     dev.type('ends.itself\ntest.ping\n')
     await dev.shows('was ended by SIGKILL; it starts again.')
@@ -179,7 +179,7 @@ describe('with one minion', () => {
     expect(await dev.end()).toEqual({ code: 0, left: [] })
   })
 
-  test('a file that loops at its top level is named, and the next saved file starts everything again', async () => {
+  test('a file that loops at its top level is named, and the next saved file restarts the master and the minions', async () => {
     dev = await Dev.start({ files: { 'modules/loops.ts': 'for (;;) {}\n' } })
     await dev.shows('modules/loops.ts has been loading for 5 s: it may loop forever')
     await dev.save('modules/loops.ts', ENDS)
@@ -214,7 +214,7 @@ describe('with one minion', () => {
   test.each([
     ['killed', false],
     ['in a terminal that is killed', true],
-  ])('nothing is left of one that is %s', async (_, onTerminal) => {
+  ])('no process is left of a dev that is %s', async (_, onTerminal) => {
     dev = await Dev.start({ files: FILES, onTerminal })
     await dev.shows("' test.ping")
     dev.type(`test.sleep 30${onTerminal ? '\r' : '\n'}`)

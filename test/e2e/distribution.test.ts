@@ -51,12 +51,12 @@ async function answer(fun: string, ...words: string[]): Promise<unknown> {
 }
 
 describe('extensions of users', () => {
-  test('that are there when a minion starts are there with it', async () => {
+  test('are loaded if they are there when a minion starts', async () => {
     expect(await answer('early.value')).toBe('here from the start')
     expect(await answer('saltutil.list_extmods')).toEqual({ modules: ['early'] })
   })
 
-  test('a job that runs finishes on the old code, the next has the new one, helpers too', async () => {
+  test('a running job ends with the old code, and the next one has the new code, helpers included', async () => {
     const hello = (text: string) => `import { fn, p } from 'salt-ts'
       import { existsSync } from 'node:fs'
       import { setTimeout } from 'node:timers/promises'
@@ -83,7 +83,7 @@ describe('extensions of users', () => {
     expect((await running).web1).toBe('old!')
   })
 
-  test('one that is broken harms no other, and details=True gives all as maps', async () => {
+  test('a broken file does not affect the others, and details=True gives all as maps', async () => {
     await write('_modules/hello.ts', 'export const = 1\n')
     const { answer: report, code } = await ask('saltutil.sync_modules', 'details=True')
     expect(code).not.toBe(0)
@@ -97,7 +97,7 @@ describe('extensions of users', () => {
     expect(await answer('early.value')).toBe('here from the start')
   })
 
-  test('grains are known to the master when the answer comes', async () => {
+  test('grains are known to the master when the sync returns', async () => {
     const source =
       "import { grains } from 'salt-ts'\nexport default grains({ collect: async () => ({ site: 'berlin' }) })\n"
     await write('_grains/site.js', source)
@@ -108,7 +108,7 @@ describe('extensions of users', () => {
 })
 
 describe('on the host of the master', () => {
-  test('runners and outputters are synced, and are there at once', async () => {
+  test('runners and outputters are synced, and can be used at once', async () => {
     await write('_runners/own.js', module("'from a runner'"))
     await write(
       '_output/shout.js',
@@ -124,7 +124,7 @@ describe('on the host of the master', () => {
     expect(JSON.parse(broken.stdout)[1]).toMatch(/^runners\.own \(failed to load: .*not-installed/)
   })
 
-  test('the file server can be looked at', async () => {
+  test('the file server can be queried', async () => {
     const runners = new RunnerClient({ config: cluster.config, log: quietLog, user: 'ann' })
     const look = async (fun: string) => (await runners.run(fun, [], {})).return
     expect(await look('fileserver.envs')).toEqual(['base'])
@@ -174,7 +174,7 @@ test('a tree of 40 MB with names of all kinds comes byte by byte', async () => {
   expect(await readdir(join(dest, 'tree'))).not.toContain('out')
 })
 
-test('a file that is pushed lies in the folder of its minion', async () => {
+test('a pushed file is stored in the folder of its minion', async () => {
   const path = join(cluster.root, 'pushed')
   const bytes = randomBytes(3_000_000)
   await writeFile(path, bytes)

@@ -1,4 +1,4 @@
-/** Who may do what, as the programs show it, with a real master and a minion. */
+/** Authentication and access rules, by the programs, with a real master and a minion. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -44,14 +44,14 @@ const salt = (name: string, ...words: string[]): Promise<Finished> =>
   cluster.salt(...as(name), '--out', 'json', '--static', ...words)
 
 describe('salt -a', () => {
-  test('runs what is allowed, in the name of who asks', async () => {
+  test('runs what a rule allows, in the name of the user', async () => {
     const { code, stdout } = await salt('fred', '*', 'test.ping')
     expect([code, JSON.parse(stdout)]).toEqual([0, { db1: true, web1: true }])
     const jobs = await runners.run('jobs.list_jobs', [], { search_function: 'test.ping' })
     expect(Object.values(jobs.return as object)).toMatchObject([{ User: 'fred' }])
   })
 
-  test('waits for those that work long, by asking whether they do', async () => {
+  test('waits for minions that work long, by asking them whether they do', async () => {
     const { code, stdout } = await salt('fred', '-t', '1', 'web1', 'test.sleep', '3')
     expect([code, JSON.parse(stdout)]).toEqual([0, { web1: true }])
   })
@@ -71,7 +71,7 @@ describe('salt -a', () => {
     expect([refused.code, refused.stdout]).toEqual([77, ''])
   })
 
-  test('ends with 77 and the reason where it is not allowed', async () => {
+  test('ends with 77 and the reason where no rule allows it', async () => {
     expect(await salt('fred', 'web1', 'cmd.run', 'echo hi')).toMatchObject({ code: 0 })
     const elsewhere = await salt('fred', '*', 'cmd.run', 'echo hi')
     expect([elsewhere.code, elsewhere.stdout]).toEqual([77, ''])
@@ -85,7 +85,7 @@ describe('salt -a', () => {
     ])
   })
 
-  test('ends with 77 where the password is wrong, or nobody knows who it is', async () => {
+  test('ends with 77 if the password is wrong, or the user unknown', async () => {
     const wrong = await cluster.salt(
       '--eauth',
       'listed',
@@ -114,7 +114,7 @@ describe('salt -a', () => {
   })
 })
 
-test('salt-run and salt-key have the master do what the rules allow', async () => {
+test('salt-run and salt-key have the master run what the rules allow', async () => {
   const run = (name: string, ...words: string[]) =>
     cluster.command('salt-run', ...as(name), '--out', 'json', ...words)
   const done = await run('fred', 'test.arg', 'x', 'b=1')
@@ -132,7 +132,7 @@ test('salt-run and salt-key have the master do what the rules allow', async () =
   expect(noKeys.code).toBe(77)
 })
 
-test('acl.test says on the command line what the master would', async () => {
+test('acl.test prints on the command line what the master would decide', async () => {
   const shown = async (...words: string[]) =>
     JSON.parse((await cluster.command('salt-run', 'acl.test', ...words, '--out', 'json')).stdout)
   expect(await shown('fred', 'web1', 'cmd.run', 'echo hi', 'eauth=listed')).toEqual({
@@ -143,7 +143,7 @@ test('acl.test says on the command line what the master would', async () => {
   expect(await shown('fred', '*', 'cmd.run', 'echo hi', 'eauth=listed')).toMatchObject({ allowed: false })
 })
 
-test('nothing of a password or a token is on the disks of the master or a minion', async () => {
+test('no password or token is on the disks of the master or a minion', async () => {
   const made = await cluster.command(
     'salt-run',
     'auth.mk_token',

@@ -1,4 +1,4 @@
-/** Engines of a real master and a real minion: they run, hear and fire events, and are kept running. */
+/** Engines of a real master and a real minion: they run, receive and fire events, and are restarted when they end. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -120,20 +120,20 @@ test('a master runs the engines of its configuration, with their options', async
   })
 })
 
-test('an engine that cannot be used is an error in the log, once, and does not hold up the others', async () => {
+test('an engine that cannot be used is logged as an error once, and does not delay the others', async () => {
   const { master } = cluster
   await master.logged("Engine(nosuch) is not started: There is no 'nosuch' in the engines. Available:")
   await master.logged("Engine(wrong) is not started: it needs the option 'from' below wrong in 'engines'.")
   expect(restarts(master, 'nosuch')).toBe(1)
 })
 
-test('an engine whose file changes is started again with the new code', async () => {
+test('an engine whose file changes is restarted with the new code', async () => {
   const change = () => writeFile(join(engines, 'changing.js'), moody('second'))
   const begun = await next('first/begun', change, ({ version }) => version !== 'first')
   expect(begun).toMatchObject({ version: 'second' })
 })
 
-describe('an engine for each way to end', () => {
+describe('an engine', () => {
   // A master starts all its engines again when the file of one changes: these are started after that.
   beforeAll(async () => {
     const byThemselves = ways.map((place) => ({ [`by-${place}`]: { engine_module: 'moody', place } }))
@@ -148,7 +148,7 @@ describe('an engine for each way to end', () => {
     ['stray', 'Error: in a timer'],
     ['abort', 'its process was ended by SIGABRT'],
     ['proxy', 'a value that cannot be shown was thrown'],
-  ])('an engine that ends by %s is started again, and the log says why', async (way, why) => {
+  ])('an engine that ends by %s is restarted, and the log says why', async (way, why) => {
     await cluster.master.logged(`${way} listens`)
     const begun = await next(`${way}/begun`, () => bus.fire(`${way}/${way}`, {}))
     expect(begun).toMatchObject({ role: 'master', version: 'first' })
@@ -159,7 +159,7 @@ describe('an engine for each way to end', () => {
     expect(cluster.master.output).not.toContain('stack trace')
   })
 
-  test('an engine that is killed is started again', async () => {
+  test('an engine that is killed is restarted', async () => {
     await cluster.master.logged('signal listens')
     const { pid } = await next('signal/begun', () => bus.fire('signal/return', {}))
     const again = await next('signal/begun', () => process.kill(Number(pid), 'SIGKILL'))
@@ -168,7 +168,7 @@ describe('an engine for each way to end', () => {
   })
 })
 
-test('SIGHUP starts and stops engines as the new configuration has them, and leaves alone those that did not change', async () => {
+test('SIGHUP starts and stops engines as the new configuration says, and leaves unchanged ones running', async () => {
   const { master } = cluster
   const [relayed] = [restarts(master, 'relay')]
   await master.writeConfig({
@@ -202,7 +202,7 @@ test('a minion runs the engines that saltutil.sync_engines brings, and passes th
   expect(isAlive(pid)).toBe(false)
 })
 
-test('a daemon that ends leaves no engine behind', async () => {
+test('a daemon that ends leaves no engine running', async () => {
   await cluster.master.logged('second listens')
   const { pid } = await next('second/begun', () => bus.fire('second/return', {}))
   await cluster.master.stop()

@@ -1,4 +1,4 @@
-/** What a master brings to its minions for their modules: executors, as options of jobs and of the configuration, and utils. */
+/** Executors, as options of jobs and of the configuration, and utils, both synced from the master. */
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -66,7 +66,7 @@ describe('--module-executors', () => {
   })
 })
 
-test('saltutil.sync_utils brings what modules share, and a changed file takes effect with the next job', async () => {
+test('saltutil.sync_utils syncs shared files of modules, and a changed file is used by the next job', async () => {
   for (const kind of ['_modules', '_utils']) await mkdir(join(extensions, kind), { recursive: true })
   const sharing = "import { word } from '#utils/words.ts'\nexport const say = () => word\n"
   await writeFile(join(extensions, '_modules/told.ts'), sharing)
@@ -132,13 +132,13 @@ exec env -i PATH=/usr/bin:/bin HOME=/ setpriv --reuid="$user" --clear-groups -- 
     expect(code).toBe(1)
   })
 
-  test('reaches the master as root, who may read the keys', async () => {
+  test('sends events of functions to the master, whose keys only root may read', async () => {
     await startAs('root')
     const sent = await returnsOf(client, { tgt: 'as-root', fun: 'event.send', arg: ['from/sudo', { a: 1 }] })
     expect(sent).toEqual({ 'as-root': true })
   })
 
-  test('leaves alone what the minion answers itself, and salt-call', async () => {
+  test('does not apply to functions that the minion answers itself, nor to salt-call', async () => {
     await writeFile(calls, '')
     expect(await json('as-root', 'test.ping')).toEqual({ value: true, code: 0 })
     const call = await cluster.spawned('salt-call', '-c', minion.directory, '--local', 'cmd.run', 'id -un')

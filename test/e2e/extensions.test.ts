@@ -24,7 +24,7 @@ async function put(name: string, text: string): Promise<string> {
   return file
 }
 
-test('salt --stream shows each row when it comes, and what is returned beside them', async () => {
+test('salt --stream shows each row as it comes, and the return after them', async () => {
   const go = join(folder, 'go')
   await put(
     'modules/rows.js',
@@ -73,7 +73,7 @@ export const summed = fn(async function* () {
   expect(both.code).not.toBe(0)
 })
 
-test('sys.why and doctor.module say where a function comes from, and why others do not provide it', async () => {
+test('sys.why and doctor.module say which file provides a function, and why others do not', async () => {
   const apt = await put(
     'modules/apt.js',
     `export const virtualName = 'wares'\nexport const install = () => 'apt'\n`,
@@ -104,7 +104,7 @@ test('sys.why and doctor.module say where a function comes from, and why others 
   })
 })
 
-test('CommonJS requires salt-ts, its helpers and packages, wherever it lies', async () => {
+test('CommonJS files can require salt-ts, their helpers and packages, wherever they are', async () => {
   await put('local/node_modules/dep/index.js', `exports.mark = (text) => text + '!'\n`)
   await put('local/modules/_shout.cjs', `exports.shout = (text) => text.toUpperCase()\n`)
   await put(
@@ -133,7 +133,7 @@ exports.hi = fn({ who: p.string() }, ({ who }) => mark(shout(who) + LocalClient.
   expect((await call('sys.doc', 'old')).stdout).toContain('Greet loudly.')
 })
 
-test('a module of the user in the place of a built-in one answers in its stead, for what the minion answers itself, too', async () => {
+test('a module of the user in place of a built-in one answers instead of it, also where the minion itself would', async () => {
   const file = await put('modules/test.js', `export const ping = () => 'my ping'\n`)
   await cluster.salt('web1', 'saltutil.refresh_modules')
   const ping = await cluster.salt('web1', 'test.ping', '--out', 'txt')

@@ -34,7 +34,7 @@ const ping = async (cluster: Cluster): Promise<boolean> => {
 
 const serves = ({ ports }: Cluster) => `The master 127.0.0.1:${ports.request} serves this minion`
 
-test.concurrent('a minion is served by one master, and by the next one after that was killed', async (context) => {
+test.concurrent('a minion is served by one master, and by the next one when that is killed', async (context) => {
   const { one, two, minion } = await open(context)
   expect(await ping(one)).toBe(true)
   expect(minion.output).not.toContain(serves(two))
@@ -45,7 +45,7 @@ test.concurrent('a minion is served by one master, and by the next one after tha
   expect(await ping(two)).toBe(true)
 })
 
-test.concurrent('a master whose host hangs, with connections that stay up, is left as well', async (context) => {
+test.concurrent('a minion leaves a master whose host hangs, although its connections stay open', async (context) => {
   const { one, two, minion } = await open(context)
   const pids = one.master.processes().map(({ pid }) => pid)
   signalAll(pids, 'SIGSTOP')
@@ -87,7 +87,7 @@ test.concurrent('a job that ran when its master was killed is returned to that m
   expect(await ping(two)).toBe(true)
 })
 
-test.concurrent('a function in TypeScript chooses the master, and one that is not there is a sentence', async (context) => {
+test.concurrent('a function in TypeScript chooses the master, and a missing function is reported in a sentence', async (context) => {
   const { one } = await open(context)
   const dir = join(one.root, 'modules')
   await mkdir(dir)

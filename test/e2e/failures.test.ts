@@ -1,4 +1,4 @@
-/** What an operator gets wrong, and what is wrong around them: a sentence on standard error, and an exit code that tells. */
+/** Mistakes of an operator, and failures around: each is a sentence on standard error, and an exit code. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -36,7 +36,7 @@ async function expectFailure([words, code, sentence]: Case): Promise<void> {
   expect(seen.stderr).toContain(sentence)
 }
 
-describe('what was typed', () => {
+describe('a mistyped command', () => {
   test.each<Case>([
     [['wbe1', 'test.ping'], 2, "There is no minion 'wbe1'. Did you mean 'web1'?"],
     [['db*', 'test.ping'], 2, "No minion has an id that matches 'db*'."],
@@ -82,13 +82,13 @@ describe('what was typed', () => {
     [['salt-key', '-y', '-a', 'nosuch'], 2, "'nosuch' does not match any unaccepted keys"],
   ])('%j', async (...failure) => expectFailure(failure))
 
-  test('one of several ids that is wrong is named, and the others run', async () => {
+  test('a wrong id in a list is named, and the others run', async () => {
     const { stdout, code } = await typed('-L', 'web1,wbe2', 'test.ping', '--out', 'json', '--static')
     const { web1, wbe2 } = JSON.parse(stdout)
     expect([web1, wbe2, code]).toEqual([true, expect.stringContaining('[No accepted key]'), 75])
   })
 
-  test('--out-file that cannot be written is found out before anything is sent', async () => {
+  test('an --out-file that cannot be written is reported before anything is sent', async () => {
     const nowhere = join(cluster.root, 'nosuch', 'out')
     await expectFailure([
       ['*', 'test.ping', '--out-file', nowhere],
@@ -127,7 +127,7 @@ describe('a configuration that cannot be used', () => {
     expect(stderr).toContain(file)
   })
 
-  test('an option that is misspelt is told once, and the rest is done', async () => {
+  test('a misspelt option is reported once, and the command runs', async () => {
     await writeFile(file, `${good}tiemout: 5\n`)
     const { stderr, code } = await runHere('salt-run', ['-c', cluster.configDir, 'test.arg'])
     expect([stderr, code]).toEqual([
@@ -154,7 +154,7 @@ describe('a configuration that cannot be used', () => {
   })
 })
 
-test('a minion whose key is denied, because another one has its name, is told apart from one that is down', async () => {
+test('a minion whose key is denied, because its id is taken, is reported as denied and not as down', async () => {
   const before = cluster.minions.get('web1')!
   await before.stop()
   await rm(join(before.directory, 'pki'), { recursive: true })
@@ -190,13 +190,13 @@ describe('without a master', () => {
   ])('%j', async (...failure) => expectFailure(failure))
 
   test.each([['jobs.list_jobs'], ['test.arg', '1'], ['saltutil.sync_runners'], ['key.list_all']])(
-    'salt-run %s works all the same',
+    'salt-run %s works without one',
     async (...words) => {
       expect(await cluster.command('salt-run', ...words)).toMatchObject({ stderr: '', code: 0 })
     },
   )
 
-  test('a minion says that it cannot reach it, and what with, and goes on', async () => {
+  test('a minion reports that it cannot reach it and the address, and keeps trying', async () => {
     const lonely = await cluster.startMinion('web3', {
       ...jobsWithin,
       auth_timeout: 1,

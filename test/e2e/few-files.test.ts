@@ -27,7 +27,7 @@ test.each([
   ['salt-minion', 128, []],
   ['salt-api', 128, []],
 ])(
-  '%s says that it needs %i, and nothing else',
+  '%s reports that it needs %i, and prints nothing else',
   async (program, least, args) => {
     for (const files of [LEAST_OF_NODE, 40, least - 1])
       expect(await runWith(files, program, ...args)).toEqual({

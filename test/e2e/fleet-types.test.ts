@@ -98,7 +98,7 @@ async function isReported(): Promise<boolean> {
   }
 }
 
-test('salt-ts types --from-master writes the types and the documentation of what the minions offer', async () => {
+test("salt-ts types --from-master writes types and documentation of the minions' functions", async () => {
   await until('the minion has described its modules', isReported)
   const { stdout, stderr, code } = await run('salt-ts', [
     'types',
@@ -144,12 +144,12 @@ test('salt-ts docs --from-master writes web pages about them', async () => {
   expect(page).toContain('All minions offer it.')
 })
 
-test('right calls have results with types', async () => {
+test('correct calls have typed results', async () => {
   await writeFile(join(folder, 'right.ts'), RIGHT)
   expect(await typeCheck(folder)).toBe('')
 })
 
-test('each of twelve wrong calls is named at its place', async () => {
+test('each of twelve wrong calls is reported at its position', async () => {
   const head = ["import type { LocalClient } from 'salt-ts/client'", 'declare const client: LocalClient']
   await writeFile(
     join(folder, 'wrong.ts'),

@@ -44,7 +44,7 @@ async function fresh(): Promise<void> {
   cluster = await Cluster.open({ master: { timeout: 3, gather_job_timeout: 30 } })
 }
 
-test('a quota that is used up: jobs are refused with a reason, the return of one that runs arrives, and all is well once there is room', async () => {
+test('with a used-up quota jobs are refused with a reason, a running one returns, and all works once there is room', async () => {
   await fresh()
   const minion = await cluster.addMinion('web1')
   const job = await beginJob()
@@ -60,7 +60,7 @@ test('a quota that is used up: jobs are refused with a reason, the return of one
   expect(await answer('cmd.run', 'echo ran')).toEqual({ value: 'ran', code: 0 })
 })
 
-test('a return that neither the disk takes nor the master waits for one of them', async () => {
+test('a return is kept in memory until the disk can be written or the master acknowledges it', async () => {
   await fresh()
   const minion = await cluster.addMinion('web1')
   const job = await beginJob()
@@ -74,7 +74,7 @@ test('a return that neither the disk takes nor the master waits for one of them'
 })
 
 test(
-  'a disk that is full: nothing is silent, a minion starts on it, and all is well once there is room',
+  'on a full disk failures are logged, a minion starts, and all works once there is room',
   needs(MOUNTS),
   async () => {
     await fresh()

@@ -113,7 +113,7 @@ for (const [name, needed, open] of disks)
     },
   )
 
-test('a command whose returns cannot be stored ends while the disk is full, and says what became of them', async () => {
+test('a command whose returns cannot be stored ends while the disk is full, and reports the states of the minions', async () => {
   cluster = await Cluster.open({ minions: ['web1'], master: { worker_threads: 2 } })
   const began = join(cluster.root, 'began')
   const asked = cluster.spawned('salt', '-t', '3', '*', 'cmd.run', `touch ${began}; sleep 2; echo kept`)

@@ -102,7 +102,7 @@ describe.each(guides)('the guide %s', (name) => {
     return { code: run.exitCode, shown: run.all.replaceAll(`${folder}/`, '').trimEnd() }
   }
 
-  test('does what it says, step by step', async () => {
+  test('shows commands whose output is as written, step by step', async () => {
     for (const step of stepsOf(guide)) {
       if ('file' in step)
         await writeStep(folder, { ...step, text: step.text.replaceAll(':8000', `:${port}`) })

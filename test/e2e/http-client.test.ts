@@ -74,7 +74,7 @@ test('cmdIter yields each result when it comes, and large ones whole', async () 
     throw new Error('nobody returned')
 })
 
-test('runners, events and a job that nobody waits for', async () => {
+test('runs runners, reads events, and starts a job without waiting for it', async () => {
   expect(await client.run('manage.up')).toEqual(['web1', 'web2'])
   await expect(client.run('jobs.lookup_jid', { jid: '20200101000000000000' })).rejects.toMatchObject({
     code: 'RUN_FAILED',
@@ -117,7 +117,7 @@ test.each(['runner', 'wheel'])('the end of a %s function that does not exist is 
   await events.return(undefined)
 })
 
-test('what the server refuses is an HttpError with its sentence and status', async () => {
+test('a refusal of the server is an HttpError with its sentence and status', async () => {
   const other = new HttpClient({ url: `${url}/` })
   await expect(other.login({ ...credentials, sharedsecret: 'guessed' })).rejects.toMatchObject({
     name: 'HttpError',
@@ -163,7 +163,7 @@ test('the signal of a request ends the waiting', async () => {
   await expect(waiting).rejects.toThrow('enough')
 })
 
-test('what is built of it imports nothing of Node and no package', async () => {
+test('its build imports neither modules of Node nor packages', async () => {
   const dist = fileURLToPath(new URL('../../dist/core/client/http/index.js', import.meta.url))
   const texts = new Map<string, string>()
   const read = async (file: string): Promise<void> => {

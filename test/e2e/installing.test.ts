@@ -43,7 +43,7 @@ test.each(programs)('%s waits for its files', async (program) => {
   expect(await ended).toEqual({ code: 0, output: expect.stringContaining(program) })
 })
 
-test.each(programs)('%s says in a sentence that they are missing', async (program) => {
+test.each(programs)('%s reports in a sentence that they are missing', async (program) => {
   const { code, output } = await start(program, 0)
   expect(output).toMatch(
     new RegExp(

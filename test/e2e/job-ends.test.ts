@@ -62,7 +62,7 @@ async function ask(fun: string, ...arg: unknown[]): Promise<unknown> {
   return (await returnsOf(client, { tgt: 'web1', fun, arg })).web1
 }
 
-test('kill -9 of the minion while a job runs, started again at once: the job is known to run, and its return comes', async () => {
+test('kill -9 of the minion while a job runs, and a restart at once: the job is listed as running, and its return comes', async () => {
   const go = join(folder, 'go')
   const jid = await begin(`until [ -e ${go} ]; do sleep 0.1; done; echo done`)
   await kill()
@@ -76,7 +76,7 @@ test('kill -9 of the minion while a job runs, started again at once: the job is 
   )
 })
 
-test('kill -9 of the minion while a job runs that ends before the minion is started again: its return comes', async () => {
+test('kill -9 of the minion while a job runs that ends before the restart: its return comes', async () => {
   const jid = await begin('sleep 1; echo done')
   await kill()
   await until('the job process to be gone', () => minion.processes().length === 0)
@@ -96,7 +96,7 @@ test('a function that throws after its minion was killed leaves its return, too'
   })
 })
 
-test('SIGTERM of the minion while a job runs that takes longer than it waits: the job goes on, its return comes', async () => {
+test('SIGTERM of the minion while a long job runs: the job continues, its return comes', async () => {
   const go = join(folder, 'go')
   const jid = await begin(`until [ -e ${go} ]; do sleep 0.1; done; echo done`)
   await minion.stop('SIGTERM')
@@ -105,7 +105,7 @@ test('SIGTERM of the minion while a job runs that takes longer than it waits: th
   expect(await returned(jid)).toMatchObject({ return: 'done', retcode: 0, success: true })
 })
 
-test('kill -9 of the minion and of all it started: the minion, started again, says what became of the job', async () => {
+test('kill -9 of the minion and of all it started: the restarted minion returns the job as failed', async () => {
   const jid = await begin('sleep 600')
   await minion.killAll()
   await restart()
@@ -136,7 +136,7 @@ const jobProcess = (jid: string): string | undefined =>
 test.each([
   ['saltutil.kill_job', 'SIGKILL'],
   ['saltutil.term_job', 'SIGTERM'],
-])('%s ends all that the job started, grandchildren too, and a return says so', async (fun, signal) => {
+])('%s ends all processes of the job, grandchildren too, and its return says so', async (fun, signal) => {
   const child = join(folder, 'child')
   const grandchild = join(folder, 'grandchild')
   const jid = await begin(
@@ -157,7 +157,7 @@ test.each([
   await until('all to be gone', () => !pids.some(isAlive))
 })
 
-test('jobs that follow a terminated one right away are not hit by its end', async () => {
+test('jobs that start right after a terminated one are not hit by its end', async () => {
   const jid = await begin('sleep 600')
   await ask('saltutil.term_job', jid)
   await returned(jid)
@@ -175,7 +175,7 @@ test('jobs that follow a terminated one right away are not hit by its end', asyn
   )
 })
 
-test('a job that does not end on SIGTERM is ended by it after a second', async () => {
+test('a job that ignores SIGTERM is killed after a second', async () => {
   const deaf = join(folder, 'deaf')
   const listens = `process.on("SIGTERM", () => {}); require("fs").writeFileSync("${deaf}", "")`
   const jid = await begin(`trap '' TERM; node -e '${listens}; setTimeout(() => {}, 600_000)'`)

@@ -1,4 +1,4 @@
-/** What modules and hosts do to job processes: each job has one return, it says what happened, and no native text is shown. */
+/** Job processes that modules or the host break: each job has one return that says what happened, without native text. */
 import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -113,7 +113,7 @@ test.for([
 )
 
 test.for(['faults.proxy', 'faults.getter', 'faults.later'])(
-  '%s: what cannot be shown is said to be so',
+  '%s: a value that cannot be shown is reported as such',
   async (fun) => {
     expect(await returned(await start(fun))).toMatchObject({
       return: expect.stringContaining('a value that cannot be shown was thrown'),
@@ -140,14 +140,14 @@ test('a function that sends a message to the minion itself has a return that say
   ])
 })
 
-test('a job that needs its minion after that was killed is told so, and not that it closed the connection itself', async () => {
+test('a job that needs its minion after the minion was killed returns that the minion has ended', async () => {
   const { jid, go } = await killMinionDuring('faults.askLater')
   await writeFile(go, '')
   await restart()
   expect((await returned(jid)).return).toContain('The minion that started this job has ended.')
 })
 
-test('a job whose file in proc is gone while its minion is down is followed all the same: it has one return', async () => {
+test('a job whose proc file is removed while its minion is down is followed nevertheless: it has one return', async () => {
   const { jid, go } = await killMinionDuring('faults.wait')
   await rm(join(minion.directory, 'cache', 'proc'), { recursive: true })
   await restart()

@@ -79,7 +79,7 @@ const isOnDisk = async (jid: string): Promise<boolean> =>
   storedReturn(cluster, jid) !== undefined || (await inSpool((spool) => spool.first(jid))) !== undefined
 
 test.each(['text', 'bytes', 'list'] as const)(
-  'a return that is a large %s takes at most seven times its size, and nothing of those before is kept',
+  'a return that is a large %s takes at most seven times its size in memory, and frees it afterwards',
   async (kind) => {
     let [most, isOver] = [0, false]
     const looked = (async () => {
@@ -94,7 +94,7 @@ test.each(['text', 'bytes', 'list'] as const)(
   },
 )
 
-test('a large return that no master takes is brought to it by the next life of a minion that was killed', async () => {
+test('a large return is delivered after a restart if the minion was killed while its master was down', async () => {
   const jids = [await begin('text'), await begin('list')]
   await cluster.master.killAll()
   for (const jid of jids) await until(`the return of ${jid} to be on disk`, () => isOnDisk(jid))
@@ -107,7 +107,7 @@ test('a large return that no master takes is brought to it by the next life of a
   await until('nothing to be left in the spool', async () => (await inSpool(({ size }) => size)) === 0)
 })
 
-test('a return that no master takes comes as a failed one that says its size and the limit', async () => {
+test('a return larger than a master accepts comes as a failed one that says its size and the limit', async () => {
   const { jid } = await client.runJob({ tgt: 'web1', fun: untyped('big.huge'), arg: [] })
   expect(await arrived(jid)).toMatchObject({
     return: 'ERROR: The return is too large: it has 104.9 MiB, and a master accepts 99.9 MiB at most.',

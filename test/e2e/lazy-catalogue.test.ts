@@ -1,4 +1,4 @@
-/** Modules that nobody called are imported when the minion is idle, or never; until then the master knows their text only. */
+/** Modules that were never called are imported when the minion is idle, or never; before, the master knows only their text. */
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -51,7 +51,7 @@ test('an idle minion imports a module, a busy one does not, and one with catalog
   expect([existsSync(ran('busy')), existsSync(ran('never'))]).toEqual([false, false])
 })
 
-test('a call of a function that its text does not show is refused; one that works imports the module', async () => {
+test("a call of a function that is not in the module's text is refused; a correct call imports the module", async () => {
   // A minion that is not known to be connected yet, or is slow to answer, gets the job instead.
   await until('the call to be refused', async () => {
     const { stdout, stderr, code } = await cluster.salt('never', 'hello.grete', 'you')

@@ -1,4 +1,4 @@
-/** What people who debug read in the logs, in the words of Salt; and what they must not read there. */
+/** The lines of the logs at debug level, in the words of Salt, and the secrets that they must not contain. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -72,7 +72,7 @@ const logged = (daemon: string, lines: readonly (string | RegExp)[], file?: stri
 
 const withoutPids = (text: string) => `\n${text}`.replace(/^(salt[\w.]*)\|\d+\|/gm, '$1|')
 
-test('salt says what it read, whom it waits for, and who has returned', async () => {
+test('salt logs the files it read, the minions it waits for, and those that have returned', async () => {
   const { stderr, stdout, code } = await cluster.salt('web1', 'test.ping', '--out', 'txt', '-l', 'debug')
   expect([code, stdout]).toEqual([0, 'web1: True\n'])
   const { conf_file, ret_port } = cluster.config
@@ -94,7 +94,7 @@ test('salt says what it read, whom it waits for, and who has returned', async ()
   expect(traced).toMatch(/\[TRACE {3}\] ReqChannel send clear load=\{"cmd":"publish","fun":"test\.ping",/)
 })
 
-test('salt-run, salt-key and salt-call say it at debug, too', async () => {
+test('salt-run, salt-key and salt-call log this at debug, too', async () => {
   const reading = `[DEBUG   ] Reading configuration from ${cluster.config.conf_file}`
   const run = await cluster.command('salt-run', 'manage.up', '-l', 'debug')
   expect(run.stderr).toContain(reading)

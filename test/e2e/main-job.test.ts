@@ -29,7 +29,7 @@ test('cmd.run goes through the shell when it is a job of its own', async () => {
   expect(code).toBe(0)
 })
 
-test('a job that outlives the time-out is waited for, because find_job says that it still runs', async () => {
+test('a job that outlives the time-out is awaited, because find_job reports that it still runs', async () => {
   const { stdout, code } = await cluster.spawned(
     'salt',
     '-t',

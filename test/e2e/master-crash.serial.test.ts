@@ -46,7 +46,7 @@ async function runsByFile(ledger: string): Promise<Map<string, number>> {
   return runs
 }
 
-test(`kill -9 of a master while ${JOBS} jobs run on 4 minions, started again after 5 seconds: every job ran once, every return is stored once, and announced`, async () => {
+test(`${JOBS} jobs on 4 minions survive kill -9 of the master: each runs once, and each return is stored and announced once`, async () => {
   cluster = await Cluster.open({
     minions: MINIONS,
     minion: { process_count_max: 4 },

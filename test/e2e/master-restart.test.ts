@@ -34,7 +34,7 @@ test('when the job outlives the outage', async () => {
   expect(await throughRestart('sleep 12; echo done')).toEqual(complete)
 })
 
-test('when the job ends while the master is away', async () => {
+test('when the job ends while the master is down', async () => {
   expect(await throughRestart('sleep 1; echo done')).toEqual(complete)
 })
 

@@ -59,7 +59,7 @@ describe('after a known workload', () => {
     labels: Record<string, string> = {},
   ) => (sampleOf(last!, name, labels) ?? 0) - (sampleOf(first!, name, labels) ?? 0)
 
-  test('a master tells how many jobs, returns and failures there were, and how long they took', async () => {
+  test('a master counts jobs, returns and failures, and measures how long they took', async () => {
     const pair = [before, await master()]
     expect(grown(pair, 'salt_master_jobs_published_total')).toBe(5)
     expect(grown(pair, 'salt_master_returns_total', { success: 'true' })).toBe(4)
@@ -76,7 +76,7 @@ describe('after a known workload', () => {
     expect(grown(pair, 'salt_events_fired_total', { kind: 'job_return' })).toBe(5)
   })
 
-  test('a minion tells the same of its own', async () => {
+  test('a minion counts its own jobs, returns and failures', async () => {
     const pair = [minionBefore, await minion()]
     expect(grown(pair, 'salt_minion_jobs_received_total')).toBe(5)
     expect(grown(pair, 'salt_minion_jobs_finished_total', { outcome: 'success' })).toBe(4)
@@ -86,7 +86,7 @@ describe('after a known workload', () => {
   })
 })
 
-test('a master tells how it stands', async () => {
+test('a master reports the state of its processes', async () => {
   const { families, type } = await scrape(ports.master)
   expect(type).toMatch(/^application\/openmetrics-text; version=1\.0\.0/)
   const processes = ['supervisor', 'publisher', 'MWorker-0', 'MWorker-1']
@@ -110,7 +110,7 @@ test('a master tells how it stands', async () => {
   expect((await scrape(ports.master, 'prometheus')).type).toMatch(/^text\/plain; version=0\.0\.4/)
 })
 
-test('a minion tells what runs and what waits', async () => {
+test('a minion reports how many jobs run and how many are queued', async () => {
   for (let n = 0; n < 3; n++) await client.runJob({ tgt: '*', fun: 'test.sleep', arg: [2] })
   await until('a job to wait', async () => {
     const families = await minion()
@@ -128,7 +128,7 @@ test('a minion tells what runs and what waits', async () => {
   )
 })
 
-test('a reader of events that does not read is seen by its backlog', async () => {
+test('the backlog of an event reader that does not read is reported', async () => {
   const { pubPath } = masterEventSockets(cluster.config)
   const reader = createConnection(pubPath)
   reader.pause()
@@ -142,7 +142,7 @@ test('a reader of events that does not read is seen by its backlog', async () =>
   await bus.close()
 })
 
-test('a worker that is replaced is counted, and what it has counted stays', async () => {
+test('a replaced worker is counted, and its counters are kept', async () => {
   const published = sampleOf(await master(), 'salt_master_jobs_published_total') ?? 0
   const worker = treeOf(cluster.master.pid).find(({ command }) => command.includes('MWorker-0'))!
   process.kill(worker.pid, 'SIGKILL')
@@ -155,7 +155,7 @@ test('a worker that is replaced is counted, and what it has counted stays', asyn
   expect(sampleOf(await master(), 'salt_master_jobs_published_total')).toBe(published)
 })
 
-test('one that hangs holds up nobody, and is counted as stuck', async () => {
+test('a worker that hangs is counted as stuck, and does not delay the metrics', async () => {
   const worker = treeOf(cluster.master.pid).find(({ command }) => command.includes('MWorker-1'))!
   process.kill(worker.pid, 'SIGSTOP')
   await until('it to be replaced', async () => {
@@ -165,7 +165,7 @@ test('one that hangs holds up nobody, and is counted as stuck', async () => {
   })
 })
 
-test('a minion that has lost its master says so', async () => {
+test('a minion reports that it has lost its master', async () => {
   await cluster.master.stop()
   await until('it to notice', async () => sampleOf(await minion(), 'salt_minion_master_connected') === 0)
   await cluster.startMaster()

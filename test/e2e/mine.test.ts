@@ -17,7 +17,7 @@ const runner = async (...words: string[]) =>
   JSON.parse((await cluster.command('salt-run', ...words, '--out', 'json')).stdout || '{}')
 
 test.each([true, false])(
-  'a minion sends what mine_functions names when it starts, others get it (multiprocessing: %s)',
+  'a minion sends the values of mine_functions when it starts, and other minions get them (multiprocessing: %s)',
   async (multiprocessing) => {
     const id = multiprocessing ? 'web1' : 'web2'
     const mine_functions = {
@@ -48,7 +48,7 @@ test.each([true, false])(
   },
 )
 
-test('the guide does what it says', async () => {
+test('the guide shows what the commands do', async () => {
   const [yaml, sh] = pageBlocks('docs/mine.md')
   await cluster.addMinion('web5', parse(yaml?.text ?? ''))
   await cluster.addMinion('lb1')

@@ -70,7 +70,7 @@ test('jobs that are sent after the publisher died run on every minion, once', as
   await client.close()
 })
 
-test('jobs that are sent as soon as a master is there again run on every minion, once', async () => {
+test('jobs that are sent as soon as a master is up again run on every minion, once', async () => {
   for (const how of ['SIGTERM', 'SIGKILL'] as const) {
     if (how === 'SIGTERM') await cluster.master.stop()
     else await cluster.master.killAll()

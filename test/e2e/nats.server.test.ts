@@ -23,7 +23,7 @@ describe('a fleet over NATS', needs(program('nats-server')), () => {
     return { server, cluster, json }
   }
 
-  test('runs jobs, knows who is connected, and comes back after restarts of master and server', async () => {
+  test('runs jobs, lists connected minions, and reconnects after restarts of master and server', async () => {
     const { server, cluster, json } = await openFleet(['web1', 'db1'])
     const both = { web1: true, db1: true }
     expect(await json('*', 'test.ping')).toEqual(both)

@@ -1,4 +1,4 @@
-/** A person's first module, from the file server of the master to all minions: each answer as it is read. */
+/** The first module of a new user, from the file server of the master to all minions, with the output of each step. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -60,7 +60,7 @@ async function salt(...words: string[]): Promise<string> {
 }
 const sync = () => salt('saltutil.sync_modules')
 
-test('is synchronised, listed, documented and called right', async () => {
+test('a new module is synced, listed, documented and called', async () => {
   expect(await sync()).toBe(
     'web1:\n    - modules.hello\n    - modules.lib.shout\n    - modules.node_modules.leftpad\n(0)',
   )
@@ -96,14 +96,14 @@ describe('called wrong, is refused before anything is sent:', () => {
     expect(shown).toContain(sentence)
     expect(shown).toContain('(64)')
   })
-  test('or by the minion, if it is sent all the same', async () => {
+  test('or by the minion, if it is sent with --no-check', async () => {
     expect(await salt('--no-check', 'hello.greet', 'Ada', 'times=x')).toContain(
       `Passed invalid arguments to hello.greet: 'times' must be an integer, not "x"`,
     )
   })
 })
 
-test('changed, its helper too, is the new one for the next job', async () => {
+test('changed with its helper, is used in its new version by the next job', async () => {
   await put('hello.ts', HELLO.replace('Hello,', 'Good day,'))
   await put('lib/shout.ts', SHOUT.replace('toUpperCase()', 'concat("?")'))
   expect(await sync()).toBe('web1:\n    - modules.hello\n    - modules.lib.shout\n(0)')

@@ -84,11 +84,11 @@ const children = () => treeOf(cluster.master.pid).map(({ pid }) => pid)
 test.each<[string, number, number, Stranger]>([
   ['peers of ZeroMQ', 128, 200, peer],
   ['peers of ZeroMQ', 256, 400, peer],
-  ['connections that never say a word', 128, 200, talker('')],
-  ['those who speak HTTP', 128, 200, talker('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
-  ['those who stop in the middle of a greeting', 128, 200, talker(Buffer.from('ff0000', 'hex'))],
+  ['silent connections', 128, 200, talker('')],
+  ['connections that speak HTTP', 128, 200, talker('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
+  ['connections that stop in the middle of a greeting', 128, 200, talker(Buffer.from('ff0000', 'hex'))],
 ])(
-  '%s, with %i files and %i of them: every job of those who were connected before is answered whole',
+  '%s, with %i files and %i of them: every job of minions that were connected before is answered whole',
   async (_, files, strangers, stranger) => {
     cluster = await Cluster.open({ within: ['bash', '-c', `ulimit -n ${files}; exec "$0" "$@"`] })
     const { ports } = cluster

@@ -81,7 +81,7 @@ afterAll(async () => {
   await cluster?.close()
 })
 
-test('keys are accepted and rejected by the signing files, and wait where none of them decides', async () => {
+test('keys are accepted and rejected by the signing files, and stay pending if no file names them', async () => {
   const [auto, ticket, bad, plain] = await Promise.all([
     startMinion('auto1'),
     startMinion('granted', { autosign_grains: ['ticket'], grains: { ticket: 'abc-1' } }),
@@ -112,7 +112,7 @@ test('keys are accepted and rejected by the signing files, and wait where none o
   expect(bad.exitCode).toBeNull() // it does not know this master yet, so it does not believe it
 })
 
-test('salt-key accepts, and the event bus tells it', async () => {
+test('salt-key accepts a key, and an event reports it', async () => {
   expect((await key('-y', '-a', 'plain')).stdout).toContain('Key for minion plain accepted.\n')
   await event('salt/key', ({ id, act, result }) => id === 'plain' && act === 'accept' && result === true)
   await cluster.minions.get('plain')!.logged('is ready to receive jobs')
@@ -122,7 +122,7 @@ test('salt-key accepts, and the event bus tells it', async () => {
   expect(again.stderr).toContain("The key glob 'plain' does not match any unaccepted keys.")
 })
 
-test('presence events tell who came', async () => {
+test('presence events name the minions that connected', async () => {
   await event('salt/presence/change', (data) => (data.new as string[]).includes('plain'))
   await event('salt/presence/present', (data) => {
     return ['auto1', 'granted', 'plain'].every((id) => (data.present as string[]).includes(id))
@@ -144,7 +144,7 @@ test('a rejected key ends the minion that knows its master with exit code 77 and
   await event('salt/presence/change', (data) => (data.lost as string[]).includes('plain'))
 })
 
-test('with rejected_retry the minion asks on, and serves as soon as its key is accepted', async () => {
+test('with rejected_retry the minion keeps asking, and serves as soon as its key is accepted', async () => {
   const plain = cluster.minions.get('plain')!
   await plain.writeConfig({ rejected_retry: true })
   plain.output = ''
@@ -167,7 +167,7 @@ test('a minion whose key is deleted and accepted again reports its grains again'
   await until('the grains to be known again', async () => (await known()).plain?.id)
 })
 
-test('a minion whose key is deleted where keys are accepted at once reports its grains again', async () => {
+test('with auto_accept a minion whose key is deleted reports its grains again', async () => {
   await reload({ ...policy, auto_accept: true })
   expect((await key('-y', '-d', 'plain')).code).toBe(0)
   await until('the grains to be known again', async () => {
@@ -188,7 +188,7 @@ test('deleting a key locks a minion out at once; with rotate_aes_key off no new 
   expect(stdout).toMatch(/auto1: Minion did not return\. \[No accepted key/)
 })
 
-test('open_mode lets everybody in, with a warning; max_minions lets in no more than that', async () => {
+test('open_mode accepts every key, with a warning; max_minions limits how many minions connect', async () => {
   expect(cluster.master.output).toContain('open_mode is on')
   await cluster.minions.get('bad1')!.logged('is ready to receive jobs')
 
@@ -208,7 +208,7 @@ test('publish_session makes a new AES key now and then, and no job is lost', asy
   expect(stdout).toBe('plain: True\n')
 })
 
-test('master_finger: the right one serves, a wrong one ends the minion with exit code 42 and both fingerprints', async () => {
+test('master_finger: the right one is accepted, a wrong one ends the minion with exit code 42 and both fingerprints', async () => {
   const { stdout } = await key('-f', 'master.pub', '--out', 'json')
   const finger = JSON.parse(stdout).local['master.pub']
   await reload({ ...policy, auto_accept: true })
@@ -221,7 +221,7 @@ test('master_finger: the right one serves, a wrong one ends the minion with exit
   expect(wrong.output).toContain(finger)
 })
 
-test('a minion refuses a master whose key it does not know, and one whose key is not signed as it must be', async () => {
+test('a minion refuses a master with an unknown key, and one whose key is not signed as required', async () => {
   const right = cluster.minions.get('right')!
   await right.stop()
   await right.writeConfig({ verify_master_pubkey_sign: false })
@@ -239,7 +239,7 @@ test('a minion refuses a master whose key it does not know, and one whose key is
   expect(existsSync(join(right.directory, 'pki', 'minion_master.pub'))).toBe(false)
 })
 
-test('a master whose private key others may read does not start, and says how to mend that', async () => {
+test('a master whose private key other users may read does not start, and says how to fix that', async () => {
   const pem = inMaster('pki', 'master.pem')
   expect((await stat(pem)).mode & 0o777).toBe(0o400)
   await cluster.master.stop()

@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => cluster?.close())
 
-test('every path is under root_dir, directories are for the master alone, and sockets are where they belong', async () => {
+test("all paths are under root_dir, directories are for the master's user only, and sockets are in sock_dir", async () => {
   for (const path of ['var/cache/salt/master', 'var/run/salt/master', 'pki'])
     expect(await modeOf(path)).toBe(0o700)
   for (const path of ['var/cache/salt', 'var/run/salt']) expect(await modeOf(path)).toBe(0o755)
@@ -67,7 +67,7 @@ test('the log file has a level and a format of its own', async () => {
   expect(cluster.master.output).not.toContain('DEBUG')
 })
 
-test('an unknown option is warned about, and so are too few open files, with what to set', () => {
+test('an unknown option, and a limit of too few open files, are warned about, with the value to set', () => {
   expect(cluster.master.output).toContain("Did you mean 'publish_port'?")
   expect(cluster.master.output).toMatch(
     /\[WARNING ] This process may open \d+ files.*Set LimitNOFILE=30000000/,
@@ -79,7 +79,7 @@ test('nodegroups are targets', async () => {
   expect(await ping('-N', 'all')).toEqual(['db1: True', 'web1: True'])
 })
 
-test('without job_cache and minion_data_cache jobs work and nothing is kept', async () => {
+test('without job_cache and minion_data_cache jobs work and nothing is stored', async () => {
   const { stdout } = await cluster.salt('--show-jid', 'web1', 'test.echo', 'gone', '--out', 'txt')
   expect(stdout).toMatch(/^jid: \d{20}_\d+\nweb1: gone\n$/)
   expect(await ping('-G', 'id:web1', '-t', '5')).toContain('web1: True')
@@ -95,7 +95,7 @@ test('timeout and gather_job_timeout are how long a silent minion is waited for,
   expect(ms).toBeGreaterThan(3000)
 })
 
-test('keep_jobs_seconds is how long jobs are remembered', async () => {
+test('keep_jobs_seconds is how long jobs are kept', async () => {
   await restartMaster({ job_cache: true, keep_jobs_seconds: 5, loop_interval: 1 })
   await cluster.minions.get('web1')!.logged('is ready to receive jobs')
   const jobs = async () => {
@@ -109,7 +109,7 @@ test('keep_jobs_seconds is how long jobs are remembered', async () => {
   await until('the jobs to be forgotten', async () => (await jobs()) === 0)
 })
 
-test('after an end in order nothing is checked; after a crash a damaged store is moved aside, and work goes on', async () => {
+test('after a clean end stores are not checked; after a crash a damaged store is moved aside, and the master works', async () => {
   const { master } = cluster
   const cache = inMaster('var/cache/salt/master')
   await master.stop()
@@ -130,7 +130,7 @@ test('after an end in order nothing is checked; after a crash a damaged store is
   await until('the minion', async () => (await ping('web1')).includes('web1: True'))
 })
 
-test('-d starts in the background, and the pid file tells who that is', async () => {
+test('-d starts in the background, and the pid file has its process id', async () => {
   const minion = cluster.minionDaemon('back')
   await minion.writeConfig()
   const pidFile = join(minion.directory, 'run', 'minion.pid')
@@ -153,13 +153,13 @@ test('-d starts in the background, and the pid file tells who that is', async ()
   await until('its end', () => !existsSync(pidFile))
 })
 
-test('-u names the user to run as; one who is not there is refused', async () => {
+test('-u names the user to run as; a user that does not exist is refused', async () => {
   const { code, stderr } = await run('salt-master', ['-c', cluster.configDir, '-u', 'nosuchuser'])
   expect(stderr).toMatch(/There is no user 'nosuchuser' on this host|salt-master must be run by nosuchuser/)
   expect(code).not.toBe(0)
 })
 
-test('an option of the wrong kind keeps the master from starting, with file, key and reason', async () => {
+test('an option of the wrong type keeps the master from starting, with file, key and reason', async () => {
   const { master } = cluster
   await master.stop()
   await writeFile(inMaster('master'), 'worker_threads: many\n', { mode: 0o600 })

@@ -85,11 +85,11 @@ afterAll(async () => {
   await cluster?.close()
 })
 
-test('the id that was found out is kept beside the configuration', async () => {
+test('a generated id is kept beside the configuration', async () => {
   expect(await readFile(join(same.directory, 'minion_id'), 'utf8')).toMatch(new RegExp(`^${id}`))
 })
 
-test('the system probes idle connections as often as tcp_keepalive… says, or not at all', async () => {
+test('the system probes idle connections as often as the tcp_keepalive options say, or not at all', async () => {
   const toMaster = (minion: Daemon) =>
     connectionsOf(minion.pid).filter(({ remotePort }) => Object.values(cluster.ports).includes(remotePort))
   await until('connections that are probed', () => {
@@ -102,7 +102,7 @@ test('the system probes idle connections as often as tcp_keepalive… says, or n
   })
 })
 
-test('start events carry start_event_grains, and the old form only where it is wanted', async () => {
+test('start events carry start_event_grains, and the old form is fired only if it is enabled', async () => {
   const own = await readFile(join(same.directory, 'minion_id'), 'utf8')
   const starts = await until('the events of both', () => {
     const found = seen.filter(({ tag }) => /^minion_start$|\/start$/.test(tag))
@@ -116,7 +116,7 @@ test('start events carry start_event_grains, and the old form only where it is w
   expect(one.output).toContain('The option startup_states is ignored')
 })
 
-test('grains come from the configuration and from the file beside it, less those of the blacklist', async () => {
+test('grains come from the configuration and from the file beside it, except those in the blacklist', async () => {
   const { one: grains } = (await job('grains.items')) as { one: Record<string, unknown> }
   expect(grains).toMatchObject({ role: 'web', floor: 3, id: 'one', kernel: 'Linux' })
   expect(Object.keys(grains)).not.toContain('shell')
@@ -125,7 +125,7 @@ test('grains come from the configuration and from the file beside it, less those
   expect(await byGrain('floor:3')).toEqual(['one'])
 })
 
-test('grains.setval is for good and reaches the master, from a job and from salt-call', async () => {
+test('grains.setval is permanent and reaches the master, from a job and from salt-call', async () => {
   expect(await job('grains.setval', ['stage', 'test'])).toEqual({ one: { stage: 'test' } })
   expect(await byGrain('stage:test')).toEqual(['one'])
   expect((await call('grains.setval', 'stage', 'live')).code).toBe(0)
@@ -136,7 +136,7 @@ test('grains.setval is for good and reaches the master, from a job and from salt
   expect(await byGrain('floor:4')).toEqual(['one'])
 })
 
-test('module_dirs adds functions, disable_modules takes some away', async () => {
+test('module_dirs adds functions, disable_modules removes some', async () => {
   expect(await job('hello.greet', [], { kwarg: { name: 'you' } })).toEqual({ one: 'hello you' })
   expect(await job('match.glob', ['*'], { check: false })).toEqual({
     one: expect.stringContaining('match is disabled: it is listed in disable_modules'),
@@ -154,7 +154,7 @@ test('several functions make one job; their returns are a list with multifunc_or
   expect(answers[own]).toEqual({ 'test.echo': 'a', 'test.arg': shown })
 })
 
-test('with process_count_max jobs wait for their turn, are known as running, and none is lost', async () => {
+test('with process_count_max jobs wait for their turn, are listed as running, and none is lost', async () => {
   const jobs = []
   for (const word of ['a', 'b', 'c']) jobs.push(await started('cmd.run', [`sleep 1; echo ${word}`]))
   const [first, second, third] = jobs.map(({ jid }) => jid) as [string, string, string]
@@ -177,7 +177,7 @@ test('with process_count_max jobs wait for their turn, are known as running, and
   expect(await returnOf(third)).toMatchObject({ return: expect.stringContaining('SIGKILL'), success: false })
 })
 
-test('jobs can be terminated with all they started; one that is not there is said not to be', async () => {
+test('jobs can be terminated with all processes they started; a job that does not run is reported as such', async () => {
   const { jid } = await started('cmd.run', ['sleep 77 & sleep 77'])
   await until('it to run', async () => {
     const { one: list } = (await job('saltutil.is_running', ['cmd.*'])) as { one: { pid?: number }[] }
@@ -192,7 +192,7 @@ test('jobs can be terminated with all they started; one that is not there is sai
   expect(await job('cmd.run', ["pgrep -fx 'sleep 77' | wc -l"])).toEqual({ one: '0' })
 })
 
-test('a secret argument is shown nowhere, neither while the job runs nor when it is killed', async () => {
+test('a secret argument is not shown while the job runs or when it is killed', async () => {
   const { jid } = await started('cmd.run', ['sleep 60', { __kwarg__: true, env: { WORD: 'hunter2' } }])
   await until('it to run', async () => {
     const { one: found } = (await job('saltutil.find_job', [jid])) as { one: { pid?: number } }
@@ -226,7 +226,7 @@ test('with cache_jobs returns stay on the minion until they are cleared', async 
   })
 })
 
-test('without multiprocessing jobs run in the process of the minion, and end when they are told to', async () => {
+test('without multiprocessing jobs run in the process of the minion, and end when they are terminated', async () => {
   const own = await readFile(join(same.directory, 'minion_id'), 'utf8')
   const answer = await returnsOf(client, { tgt: own, fun: 'cmd.run', arg: ['echo $PPID'], timeout: 20 })
   expect(answer).toEqual({ [own]: String(same.pid) })
@@ -243,7 +243,7 @@ test('without multiprocessing jobs run in the process of the minion, and end whe
   })
 })
 
-test('events go to the bus they are fired on', async () => {
+test('events are fired on the bus of the master or of the minion', async () => {
   const { config } = loadMinionConfig({ configDir: one.directory })
   const bus = await EventBus.connect(minionEventSockets(config, config.id))
   const heard: Event[] = []
@@ -267,7 +267,7 @@ test('events go to the bus they are fired on', async () => {
   await bus.close()
 })
 
-test('salt-call tells the master, sees what the minion runs, and its exit code tells the truth', async () => {
+test('salt-call sends its return to the master, sees the jobs of the minion, and has the right exit code', async () => {
   const done = await call('test.echo', 'from here', '--out', 'json')
   expect([JSON.parse(done.stdout), done.code]).toEqual([{ local: 'from here' }, 0])
   const { data } = await until('the event of the return', () =>
@@ -286,14 +286,14 @@ test('salt-call tells the master, sees what the minion runs, and its exit code t
   expect((await call('--local', 'nosuch.function')).code).not.toBe(0)
 })
 
-test('salt-call does not wait for ever for a master that is away, and runs nothing then', async () => {
+test('salt-call gives up waiting for a master that is down, and runs nothing then', async () => {
   const away = await call('--master', '127.0.0.1:1', 'test.ping')
   expect(away.code).not.toBe(0)
   expect(away.stderr).toContain('2 sign-ins were not answered within 2 seconds each')
   expect(away.stdout).toBe('')
 })
 
-test('saltutil.revoke_auth deletes the key on the master; here, where it accepts all, the minion comes as a new one', async () => {
+test('saltutil.revoke_auth deletes the key on the master; with auto_accept the minion is accepted as a new one', async () => {
   const before = seen.length
   expect(await job('saltutil.revoke_auth')).toEqual({ one: true })
   const since = () => seen.slice(before).filter(({ data }) => data.id === 'one')

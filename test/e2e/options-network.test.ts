@@ -59,14 +59,14 @@ test('over IPv6, with event buses on TCP ports and publications by topic, jobs g
 })
 
 test.each([
-  ['one that is not known', 'carrier-pigeon', /no transport 'carrier-pigeon'.*zeromq/],
+  ['an unknown transport', 'carrier-pigeon', /no transport 'carrier-pigeon'.*zeromq/],
   [
-    'one that stays within a process',
+    'a transport within one process',
     'memory',
     /'memory' connects masters and minions of one process.*zeromq/,
   ],
 ])(
-  '%s keeps the daemons and salt-call from starting, and those that do are named',
+  '%s keeps the daemons and salt-call from starting, and the errors name them',
   async (_, transport, sentence) => {
     cluster = await Cluster.open({ start: false, master: { transport } })
     cluster.master.start()
@@ -85,14 +85,14 @@ test.each([
   },
 )
 
-describe('with a master that does not sign', () => {
+describe('with a master that does not sign publications', () => {
   let cluster: Cluster
   beforeAll(async () => {
     cluster = await Cluster.open({ master: { sign_pub_messages: false, gather_job_timeout: 2 } })
   })
   afterAll(() => cluster?.close())
 
-  test('a minion that wants signatures takes no job of a master that does not sign; one that filters hears others', async () => {
+  test('a minion that requires signatures takes no unsigned job; one that does not, with zmq_filtering, takes it', async () => {
     const strict = await cluster.addMinion('strict', { sign_pub_messages: true })
     await cluster.addMinion('filters', { sign_pub_messages: false, zmq_filtering: true })
     const { stdout, code } = await cluster.salt('-t', '1', '*', 'test.ping', '--out', 'txt')
@@ -102,7 +102,7 @@ describe('with a master that does not sign', () => {
     await strict.logged('it is not signed by the master. Set sign_pub_messages: true there')
   })
 
-  test('two masters are served at once, and one of them that is away holds nobody up', async () => {
+  test('two masters are served at once, and one that is down does not delay the other', async () => {
     const other = await Cluster.open({ start: false })
     try {
       const pem = await readFile(`${cluster.master.directory}/pki/master.pem`)

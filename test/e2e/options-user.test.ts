@@ -119,7 +119,7 @@ test(
 )
 
 test(
-  'a folder with other things in it stays whose it is: the files are handed over, and a warning says what is left to do',
+  'a folder with foreign files keeps its owner: the own files are handed over, and a warning says what is left to do',
   needs(ROOT),
   async () => {
     cluster = await Cluster.open({ start: false })
@@ -140,7 +140,7 @@ test(
 )
 
 test(
-  'publisher_acl lets another user of the host do what it lists, and nothing else',
+  'publisher_acl allows another user of the host what it lists, and nothing else',
   needs(ROOT),
   async () => {
     const games = account('games')
@@ -198,7 +198,7 @@ test(
 )
 
 test(
-  'salt-run and salt-key of a user who may not use the keys say so in one sentence, and do nothing',
+  'salt-run and salt-key of a user who may not read the keys say so in one sentence, and do nothing',
   needs(ROOT),
   async () => {
     cluster = await Cluster.open()
@@ -244,7 +244,7 @@ describe('a master of another user', needs(ROOT), () => {
   afterAll(() => cluster?.close())
 
   test(
-    'a master that root starts for another user writes its logs in a folder that was not there, also after logrotate',
+    'a master that root starts for another user writes its logs in a new folder, also after logrotate',
     needs(ROOT, program('logrotate')),
     async () => {
       const { master } = cluster

@@ -37,7 +37,7 @@ export const loud = fn(async (_, { call }) => (await call('shop.greet', { name: 
 export const wrong = fn((_, { call }) => call('shop.greet', { nam: 'Ada' }))
 `
 
-test('what salt-ts pack makes is installed by npm, runs on a minion, and types calls', async () => {
+test('a package made by salt-ts pack is installed by npm, runs on a minion, and types calls', async () => {
   const [author, host] = [join(folder, 'author'), join(folder, 'host')]
   for (const kind of ['module', 'grains', 'returner']) await create({ kind, name: 'shop', directory: author })
   await installDevelopment(author)

@@ -95,7 +95,7 @@ async function start(program: 'salt-master' | 'salt-minion', options: object): P
   )
 }
 
-test('the package holds what runs, and nothing else', () => {
+test('the package contains the files that run, and no others', () => {
   const paths = packed.files.map(({ path }) => path)
   const surplus = paths.filter((path) => /\.map$|(^|\/)test\/|\.test\.|tsbuildinfo|\.salt\//.test(path))
   expect(surplus).toEqual([])
@@ -121,14 +121,14 @@ test('the package holds what runs, and nothing else', () => {
   expect(packed.unpackedSize).toBeLessThan(26 * MEGABYTE)
 })
 
-test('what was compiled ahead is for one version of Node only', () => {
+test('the code cache is valid for one version of Node only', () => {
   const ahead = packed.files.filter(({ path }) => path.endsWith('.cache'))
   expect(ahead.length).toBeGreaterThan(0)
   for (const { path } of ahead) expect(path).toContain(`.cjs.${process.version}-${process.arch}.cache`)
   for (const { path } of ahead) expect(readFileSync(join(project, path)).includes(project), path).toBe(false)
 })
 
-test('programs are strict, as the modules are of which they are made', () => {
+test('programs run in strict mode, like the modules they are built from', () => {
   const bundles = packed.files.filter(
     ({ path, size }) => /^dist\/programs\/.*\.cjs$/.test(path) && size > 1000,
   )
@@ -159,7 +159,7 @@ test('unpacked, it has the versions that are tested here, down to the last', asy
   }
 })
 
-test.each(programs)('%s is an executable that knows its version', async (program) => {
+test.each(programs)('%s is executable and prints its version', async (program) => {
   const { version } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
   const { stdout, code } = await run(program, '--version')
   expect(code).toBe(0)

@@ -101,7 +101,7 @@ describe('with npm start running', () => {
     expect(output).toMatch(/^salt\/job\/\d{20}\/new\t\{.*\}$/m)
   })
 
-  test('the module in five lines does what is said of it', async () => {
+  test('the module in five lines does what the README says', async () => {
     const source = pageBlock('README.md', 'A module', 'ts')
     expect(pageBlock(GUIDE, 'Write a module', 'ts')).toBe(source)
     const code = source.slice(source.indexOf('export')).trim()
@@ -124,7 +124,7 @@ describe('with npm start running', () => {
     expect((await type(one!)).output).toBe('minion:\n    - Goodbye, Ada!\n')
   })
 
-  test('files and modules are served and synced as it is said', async () => {
+  test('files and modules are served and synced as the README says', async () => {
     const outputs: string[] = []
     for (const line of commandsOf(pageBlock(GUIDE, 'Bring files and modules', 'sh'))) {
       const { code, output } = await type(line)

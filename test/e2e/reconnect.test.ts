@@ -1,4 +1,4 @@
-/** Whatever happens to the master or to the way there: the next jobs are answered. `npm run bench:outages` measures how soon. */
+/** After an outage of the master or the network the next jobs are answered. `npm run bench:outages` measures how soon. */
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -65,7 +65,7 @@ const one = async (): Promise<Record<string, unknown>> => {
   return returns
 }
 
-test('a return that is on its way while the AES key and the session key change arrives', async () => {
+test('a return that is sent while the AES key and the session key change arrives', async () => {
   const { cachedir } = cluster.config
   const client = await cluster.client()
   const run = await client.cmdIter({ tgt: '*', fun: 'cmd.run', arg: ['sleep 3; echo done'], timeout: 30 })
@@ -86,7 +86,7 @@ test('after each of several rotations of the AES key, at the first attempt: by i
   await answered('web1', 'web2') // web2 signs in anew
 })
 
-test('after connections became half-open, and what was on its way then arrives', async () => {
+test('after connections became half-open, and returns of that time arrive', async () => {
   const far = cluster.minions.get('web2') as Daemon
   const client = await cluster.client()
   const began = join(cluster.root, 'began')

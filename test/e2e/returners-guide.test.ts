@@ -1,4 +1,4 @@
-/** What docs/returners.md says of Redis and PostgreSQL, with both of them. */
+/** The examples of docs/returners.md for Redis and PostgreSQL, with both servers. */
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -14,7 +14,7 @@ const SECTION = 'Two stores in ten lines'
 const written = parse(pageBlock(PAGE, SECTION, 'yaml')) as Record<string, unknown>
 
 describe(
-  'what the page says of Redis and PostgreSQL',
+  'the page about returners with Redis and PostgreSQL',
   needs(program('redis-server'), await postgresHere()),
   () => {
     let redis: TestServer

@@ -1,4 +1,4 @@
-/** The master writes jobs, returns and events to stores outside, which may be away for as long as they like. */
+/** The master writes jobs, returns and events to stores outside, which may be down for a long time. */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -93,7 +93,7 @@ test('a job and its returns arrive in the store of master_job_cache, and their e
   expect(tags.every((tag) => tag.startsWith('salt/job/') && !tag.endsWith('/new'))).toBe(true)
 })
 
-test('a store that is away delays no job, is told of, and has every return once when it is back', async () => {
+test('a store that is down delays no job, is reported, and has every return once when it is up again', async () => {
   await rm(store, { recursive: true })
   const sent = [await echo('n0'), await echo('n1'), await echo('n2')]
   const down = await until('the outbox to say so', async () => {
@@ -123,7 +123,7 @@ test('a store that is away delays no job, is told of, and has every return once 
   }
 })
 
-test('a returner that never ends holds up its own queue only, is named, and goes on when it can', async () => {
+test('a returner that hangs delays its own queue only, is named, and continues when it can', async () => {
   const loop = join(root, 'stubborn.loop')
   await writeFile(loop, '')
   const bus = await cluster.events()
@@ -169,7 +169,7 @@ test('returner.test writes, reads and removes a return', async () => {
   expect(seen.join(' ')).toMatch(/saved a return .* was read back .* is identical\. It was removed/)
 })
 
-test('a store that only writes says so when jobs are to be read from it', async () => {
+test('a write-only store is reported as such when jobs are to be read from it', async () => {
   const { stdout, stderr, code } = await cluster.command(
     'salt-run',
     'jobs.list_jobs',

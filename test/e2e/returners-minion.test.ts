@@ -1,4 +1,4 @@
-/** Minions write to stores outside what `--return` and their option `return` name, which may be away. */
+/** Minions write returns to the stores that `--return` and their option `return` name, which may be down. */
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -50,7 +50,7 @@ test('--return writes the return of each minion to the store', async () => {
   })
 })
 
-test('--return_kwargs and --return_config choose another place', async () => {
+test('--return_kwargs and --return_config choose another location', async () => {
   const other = join(root, 'other')
   await mkdir(other)
   const { stdout, code } = await cluster.salt(
@@ -73,7 +73,7 @@ test.each([
   expect(code).toBe(1)
 })
 
-test('--return_kwargs on a minion that does not allow them fail the job there, with what to set', async () => {
+test('--return_kwargs fail the job on a minion that does not allow them, with the option to set', async () => {
   const elsewhere = join(root, 'elsewhere')
   const { stdout, stderr, code } = await cluster.salt(
     ...['web2', 'test.ping', '--return', 'rawfile_json', '--return_kwargs', `{"filename": "${elsewhere}"}`],
@@ -93,7 +93,7 @@ test('the option return of a minion writes every return', async () => {
   expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ jid, id: 'web2', return: 'always' })
 })
 
-test('a store that is away fails no job, is told of, and has every return once, also after a restart of the minion', async () => {
+test('a store that is down fails no job, is reported, and has every return once, also after a restart of the minion', async () => {
   await rm(store, { recursive: true })
   const jids: string[] = []
   for (let n = 0; n < 3; n++) {
@@ -120,7 +120,7 @@ test('a store that is away fails no job, is told of, and has every return once, 
   expect((await readdir(store)).filter((name) => jids.some((jid) => name.includes(jid)))).toHaveLength(3)
 })
 
-test('salt-call --return writes to the store, and leaves to the minion what it does not take', async () => {
+test('salt-call --return writes to the store, and leaves to the minion what the store does not accept', async () => {
   const call = (...words: string[]) =>
     runHere('salt-call', [
       '-c',

@@ -27,7 +27,7 @@ const copy = async (...words: string[]) => {
 }
 
 describe('salt-cp', () => {
-  test('copies texts under their names into a folder, or one to a path', async () => {
+  test('copies texts under their names into a folder, or a single text to a path', async () => {
     await writeFile(at('one'), 'Grüße\n')
     await writeFile(at('two'), '')
     await mkdir(at('into'))
@@ -80,7 +80,7 @@ describe('salt-cp', () => {
     })
   })
 
-  test('names minions that do not return, sends them nothing more, and has exit code 75', async () => {
+  test('lists minions that do not return, sends them no more pieces, and has exit code 75', async () => {
     await writeFile(at('long'), 'y'.repeat(2500))
     const away = cluster.minions.get('web2')!
     await away.stop()

@@ -38,12 +38,12 @@ test('a package with an oclif plugin adds commands to salt-ts, and its hooks run
   expect((await type('types')).text).toContain('the hook of the plugin ran')
 })
 
-test('help names commands of plugins, and tells of each', async () => {
+test('help lists the commands of plugins, and describes each', async () => {
   expect((await type('--help')).text).toMatch(/hello +Greet somebody, as a plugin does\./)
   expect((await type('hello', '--help')).text).toContain('$ salt-ts hello NAME')
 })
 
-test('mistakes in commands of plugins are sentences, and their exit codes count', async () => {
+test('errors of commands of plugins are sentences, with exit codes', async () => {
   expect(await type('hello', 'nobody')).toEqual({ code: 3, text: 'ERROR: Nobody is not here.' })
   expect(await type('hello', 'Ada', '--lout')).toEqual({
     code: 64,
@@ -51,7 +51,7 @@ test('mistakes in commands of plugins are sentences, and their exit codes count'
   })
 })
 
-test('commands of salt-ts itself go before those of a plugin', async () => {
+test('commands of salt-ts itself have precedence over those of a plugin', async () => {
   expect(await type('create', 'module', 'Hello')).toEqual({
     code: 64,
     text: expect.stringContaining("'Hello' is not a valid name"),

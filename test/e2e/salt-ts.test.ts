@@ -61,7 +61,7 @@ export function late(): never {
 `
 
 describe('salt-ts create', () => {
-  test('what it writes, for every kind, passes its tests and type-checks', async () => {
+  test('the files it writes, for every kind, pass their tests and type-check', async () => {
     for (const kind of templateWords) {
       const { code, text } = await saltTs('create', kind, 'disk_usage', '--dir', folder)
       expect({ code, text }).toEqual({ code: 0, text: expect.stringContaining('disk_usage.ts') })
@@ -94,14 +94,14 @@ describe('salt-ts create', () => {
     expect(jobs.test.strategy.matrix.node).toContain(Number.parseInt(manifest.engines.node.slice(2), 10))
   })
 
-  test('a project whose package.json does not tell of #utils is told so with the first helper', async () => {
+  test('a project whose package.json lacks #utils gets instructions with the first helper', async () => {
     await createModule('hello')
     expect(await createUtils('text')).not.toContain('#utils/*')
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
     expect(await createUtils('more')).toContain('"imports": { "#utils/*": "./utils/*" }')
   })
 
-  test('the command it names runs it at once', async () => {
+  test('the command it prints runs the new function at once', async () => {
     const text = await createModule('hello')
     const [, words = ''] = /npx salt-call (.*)/.exec(text) as RegExpExecArray
     await writeFile(join(folder, 'minion'), `id: m1\nroot_dir: ${folder}\n`)
@@ -109,7 +109,7 @@ describe('salt-ts create', () => {
     expect({ code, shown }).toEqual({ code: 0, shown: 'local:\n    - Hello, Ada, from m1!' })
   })
 
-  test('salt-ts is found by what is not salt-ts: node_modules has a link to it, and its programs', async () => {
+  test('node_modules gets a link to salt-ts and its programs, so that other tools find them', async () => {
     const { text } = await type('salt-ts', 'create', 'module', 'hello')
     expect(text).toContain('linked node_modules/salt-ts to')
     expect(join(await readlink(join(folder, 'node_modules/salt-ts')), '/')).toBe(project)
@@ -118,7 +118,7 @@ describe('salt-ts create', () => {
     expect(await createModule('other')).not.toContain('linked')
   })
 
-  test('nothing is overwritten', async () => {
+  test('existing files are not overwritten', async () => {
     await mkdir(join(folder, 'modules'))
     await writeFile(join(folder, 'modules/hello.test.ts'), 'mine')
     await writeFile(join(folder, 'package.json'), '{ "name": "mine" }')
@@ -158,13 +158,13 @@ describe('salt-ts create', () => {
     expect(existsSync(join(folder, 'package.json'))).toBe(false)
   })
 
-  test('a name that salt-ts has itself is remarked', async () => {
+  test('a name of a built-in module causes a remark', async () => {
     expect(await createModule('cmd')).toContain("'cmd' is also one of the built-in modules")
   })
 })
 
 describe('salt-ts test', () => {
-  test('a test that fails is shown, and the exit code says so', async () => {
+  test('a failed test is shown, and the exit code is 1', async () => {
     await createModule('hello')
     const file = join(folder, 'modules/hello.ts')
     await writeFile(file, (await readFile(file, 'utf8')).replace('Hello, ', 'Goodbye, '))
@@ -190,13 +190,13 @@ describe('salt-ts test', () => {
     expect(text).toContain(`${join(folder, 'broken.test.ts')}:6:5)`)
     expect(text).toContain(`${join(folder, 'broken.ts')}:8:9)`)
   })
-  test('needs nothing around a file: no package.json, no node_modules', async () => {
+  test('needs no package.json and no node_modules around a file', async () => {
     await createModule('hello')
     for (const name of ['package.json', 'tsconfig.json', 'node_modules'])
       await rm(join(folder, name), { recursive: true })
     expect(await type('salt-ts', 'test')).toEqual({ code: 0, text: expect.stringContaining('pass 3') })
   })
-  test('a folder without tests, and one that is not there, are errors', async () => {
+  test('a folder without tests, and a missing folder, are errors', async () => {
     expect(await saltTs('test', folder)).toEqual({
       code: 1,
       text: expect.stringContaining('no tests below'),
@@ -215,7 +215,7 @@ describe('salt-call names the source of a TypeScript module', () => {
   }
   beforeEach(() => mkdir(join(folder, 'modules')))
 
-  test('in the stack of what a function throws', async () => {
+  test('in the stack of an error of a function', async () => {
     await writeFile(join(folder, 'modules/broken.ts'), THROWS_AT_LINE_8)
     expect(await callLocal('broken.late')).toContain(`${join(folder, 'modules/broken.ts')}:8:9)`)
   })
@@ -266,7 +266,7 @@ export const twice = fn(async (_, { call }) => (await call('hello.greet', ${give
       all: expect.stringContaining('written: 3 functions'),
     })
   })
-  test('another file of that name is left alone; a folder without functions is an error', async () => {
+  test('another file of that name is not overwritten; a folder without functions is an error', async () => {
     expect(await saltTs('types', folder)).toEqual({
       code: 1,
       text: expect.stringContaining('exports a function'),
@@ -280,7 +280,7 @@ export const twice = fn(async (_, { call }) => (await call('hello.greet', ${give
   })
 })
 
-test('what it cannot do is refused with what it can', async () => {
+test('an invalid command is refused with the valid ones', async () => {
   expect(await type('salt-ts', 'mak')).toEqual({
     code: 64,
     text: expect.stringContaining(
@@ -290,7 +290,7 @@ test('what it cannot do is refused with what it can', async () => {
   expect((await saltTs()).text).toContain('Name a command')
 })
 
-test('help tells of all commands, and of each', async () => {
+test('help lists all commands, and describes each', async () => {
   expect((await type('salt-ts', '--help')).text).toMatch(
     /create +Create an extension.*\n +docs +Write web pages.*\n +types +Write/s,
   )

@@ -23,7 +23,7 @@ async function openWithCopy({ onTestFinished }: TestContext, options: Options = 
   return { cluster, web1, copy }
 }
 
-test.concurrent('two minions with one id and key are an error in the log of the master, with where both are', async (context) => {
+test.concurrent('two minions with one id and key are an error in the log of the master, with the addresses of both', async (context) => {
   const { cluster, web1, copy } = await openWithCopy(context)
   await copy.logged('is ready to receive jobs')
   const { master } = cluster
@@ -32,7 +32,7 @@ test.concurrent('two minions with one id and key are an error in the log of the 
   expect(master.output).toContain('refuse_second_minion: true')
 })
 
-test.concurrent('with refuse_second_minion the second one takes no jobs, says why, and takes the place of the first', async (context) => {
+test.concurrent('with refuse_second_minion the second one takes no jobs, says why, and replaces the first one when that is gone', async (context) => {
   const { cluster, web1, copy } = await openWithCopy(context, { master: { refuse_second_minion: true } })
   await copy.logged(
     'This one gets no jobs, because refuse_second_minion is set on the master. Asking again in 1 second.',

@@ -40,7 +40,7 @@ async function ended(daemon: Daemon, how: () => unknown): Promise<void> {
   await until('all its processes to be gone', () => daemon.processes().length === 0)
 }
 
-test('a second master on the same ports says who holds them, ends with an error, and harms nobody', async () => {
+test('a second master on the same ports names the process that uses them, ends with an error, and does no harm', async () => {
   await minionUp()
   const same = await run('salt-master', ['-c', cluster.configDir, '-l', 'info'])
   expect(same.code).not.toBe(0)
@@ -64,7 +64,7 @@ test('a second master on the same ports says who holds them, ends with an error,
   expect(stdout).toBe('web1: True\n')
 })
 
-test('a minion refuses the cachedir of another that runs, whatever its id, and says whose it is', async () => {
+test('a minion refuses the cachedir of another running one, whatever its id, and names the other', async () => {
   const first = await minionUp()
   for (const id of ['web2', 'web1']) {
     const second = new Daemon('salt-minion', join(cluster.root, 'second'), {
@@ -95,7 +95,7 @@ test('a minion refuses the cachedir of another that runs, whatever its id, and s
   await first.writeConfig()
 })
 
-test('a master on other ports refuses the cachedir of one that runs', async () => {
+test('a master on other ports refuses the cachedir of a running master', async () => {
   await masterUp()
   const second = new Daemon('salt-master', join(cluster.root, 'second'), {
     ...cluster.master.options,
@@ -120,7 +120,7 @@ test('a master on other ports refuses the cachedir of one that runs', async () =
   await second.stop()
 })
 
-test('nothing a killed master or minion leaves behind keeps it from starting: 4 rounds of kill -9', async () => {
+test('files that a killed master or minion leaves do not keep it from starting: 4 rounds of kill -9', async () => {
   const minion = await minionUp()
   for (let round = 0; round < 4; round++) {
     const { master } = cluster
@@ -149,7 +149,7 @@ test('SIGTERM ends a master and a minion and leaves no process', async () => {
   expect(cluster.master.exitCode).toBe(0)
 })
 
-test('Ctrl-C, which every process of the group gets, ends both likewise', async () => {
+test('Ctrl-C, which every process of the group gets, ends both as well', async () => {
   for (const daemon of [await minionUp(), cluster.master]) {
     const group = daemon.processes().map(({ pid }) => pid)
     await ended(daemon, () => signalAll(group, 'SIGINT'))

@@ -160,7 +160,7 @@ inOneFolder('npm start', () => {
     expect(await readdir(join(folder, '.salt'))).toEqual(expect.arrayContaining(['files', 'modules']))
   })
 
-  test('a second start keeps what was changed in the configuration, keys and jobs', async () => {
+  test('a second start keeps changes of the configuration, keys and jobs', async () => {
     await appendFile(join(folder, '.salt', 'minion'), 'grains:\n  roles: [web]\nmultiprocessing: false\n')
     await appendFile(join(folder, '.salt', 'master'), 'worker_threads: 1\n')
     kept = await startedByNpm()
@@ -186,7 +186,7 @@ inOneFolder('npm start', () => {
     expect(start.code).toBe(0)
   })
 
-  test('a daemon that dies ends the whole, with a reason', async () => {
+  test('the end of one daemon ends all, with a reason', async () => {
     const start = new Start(PROGRAM)
     await start.printed(DONE)
     signalAll([Number(await readFile(join(folder, '.salt', 'run', 'minion.pid'), 'utf8'))], 'SIGKILL')
@@ -195,7 +195,7 @@ inOneFolder('npm start', () => {
     await until('no process left', () => ours().length === 0)
   })
 
-  test('what a killed start left running is named by the next one, which refuses', async () => {
+  test('processes that a killed start left running are named by the next start, which refuses', async () => {
     const start = new Start(PROGRAM)
     await start.printed(DONE)
     process.kill(-start.pid, 'SIGKILL')
@@ -221,7 +221,7 @@ inOneFolder('npm start in a folder of another kind', () => {
 
   // Where the tests are not run by root, all the others show this.
   if (process.getuid?.() === 0 && everyoneMayRead(project)) {
-    test('it works without root, even for a user who has no name', async () => {
+    test('it works without root, even for a user id without a name', async () => {
       const uid = 54_321
       chownSync(folder, uid, uid)
       const { code, output } = await once({ uid })
@@ -235,7 +235,7 @@ inOneFolder('npm start in a folder of another kind', () => {
 inOneFolder('an interrupted start', () => {
   beforeAll(() => prepareStart(folder, { multiprocessing: false }))
   test.each(['Starting salt-master', 'Starting salt-minion', '$ salt-key -y', "$ salt '*' cmd.run"])(
-    'Ctrl-C at "%s" leaves nothing behind',
+    'Ctrl-C at "%s" leaves no process and no temporary file',
     async (moment) => {
       const start = new Start(ONCE_BY_NPM)
       await start.printed(moment)
@@ -245,7 +245,7 @@ inOneFolder('an interrupted start', () => {
     },
   )
 
-  test('Ctrl-C that reaches a command first, as it may when that has just been forked, is no failure of it', async () => {
+  test('Ctrl-C that reaches a command first, right after its fork, is not reported as a failure of the command', async () => {
     const start = new Start(ONCE_BY_NPM)
     await start.printed("$ salt '*' test.ping")
     const command = await until('the command', () =>
@@ -257,7 +257,7 @@ inOneFolder('an interrupted start', () => {
     expect(start.output).not.toContain('failed:')
   })
 
-  test('the start after all these goes on where they were', async () => {
+  test('a start after all these works', async () => {
     const { code, output } = await once()
     expect(code, output).toBe(0)
   })

@@ -37,7 +37,7 @@ const hasReturns = (cluster: Cluster, jid: string, expected: Record<string, unkn
     return Object.keys(expected).every((id) => found[id] === expected[id]) && found
   })
 
-test.concurrent('a return reaches the master above although that, and the syndic, are killed while the job runs', async (context) => {
+test.concurrent('a return reaches the master above although that master and the syndic are killed while the job runs', async (context) => {
   const { top, low, syndic } = await topAndLow(context)
   const client = await top.client()
   const { jid } = await client.runJob({ tgt: '*', fun: 'test.sleep', arg: [2] })
@@ -67,7 +67,7 @@ test.concurrent('a syndic stops while the master above does not answer, and send
   expect(await hasReturns(top, jid, { web1: true })).toEqual({ web1: true })
 })
 
-test.concurrent('a job that is published while the syndic is away runs when it is back', async (context) => {
+test.concurrent('a job that is published while the syndic is down runs when it is up again', async (context) => {
   const { top, syndic } = await topAndLow(context)
   await syndic.stop()
   const client = await top.client()
@@ -77,7 +77,7 @@ test.concurrent('a job that is published while the syndic is away runs when it i
   expect(await hasReturns(top, jid, { web1: 'late' })).toEqual({ web1: 'late' })
 })
 
-test.concurrent('three levels of masters are one fleet for the uppermost', async (context) => {
+test.concurrent('three levels of masters are one fleet for the top master', async (context) => {
   const open = opener(context)
   const top = await open({ minions: ['at-top'], master: { order_masters: true } })
   const middle = await open({ minions: ['at-middle'], master: { order_masters: true, ...above(top) } })
@@ -88,7 +88,7 @@ test.concurrent('three levels of masters are one fleet for the uppermost', async
   expect(JSON.parse(stdout), stderr).toEqual({ 'at-top': true, 'at-middle': true, 'at-low': true })
 })
 
-test.concurrent('a master below two masters, which are below one, runs a job once and returns it by both', async (context) => {
+test.concurrent('a master below two masters, which are below a third one, runs a job once and returns it by both', async (context) => {
   const open = opener(context)
   const top = await open({ master: { order_masters: true } })
   const left = await open({ master: { order_masters: true, ...above(top) } })
@@ -112,7 +112,7 @@ test.concurrent('a master below two masters, which are below one, runs a job onc
   ).toHaveLength(1)
 })
 
-test.concurrent('two masters above each other run a job once, and say that this is wrong', async (context) => {
+test.concurrent('two masters above each other run a job once, and report the circle', async (context) => {
   const open = opener(context)
   const one = await open({ minions: ['at-one'], master: { order_masters: true } })
   const two = await open({ minions: ['at-two'], master: { order_masters: true, ...above(one) } })

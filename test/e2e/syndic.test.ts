@@ -50,7 +50,7 @@ test('the job cache of the master above has the minions of the job, and their re
   expect(JSON.parse(stdout)).toEqual({ web1: 'hello', web2: 'hello' })
 })
 
-test('a target that nobody matches on any master is an error', async () => {
+test('a target that no minion matches on any master is an error', async () => {
   const { stderr, code } = await top.salt('nobody*', 'test.ping')
   expect(stderr).toContain('neither of this master nor below its syndics (low)')
   expect(code).not.toBe(0)
@@ -115,7 +115,7 @@ test('a job of the master below is in the job cache of the master above', async 
   })
 })
 
-test('a minion below that is away gets a job later, and the master above its return', async () => {
+test('a minion below that is down gets a job later, and the master above its return', async () => {
   const away = low.minions.get('web2')
   await away?.stop()
   const client = await top.client()

@@ -1,4 +1,4 @@
-/** Commands on a terminal, and with nobody at the other end of a pipe. */
+/** Commands on a terminal, and with a pipe whose reader has closed it. */
 import { spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ function job(name: string) {
   return { command: `until [ -e ${file} ]; do sleep 0.1; done; echo done`, end: () => writeFile(file, '') }
 }
 
-test('a line tells how far the job is, and is gone when results are printed', async () => {
+test('a status line shows the progress of the job, and is erased before the results', async () => {
   const { command, end } = job('one')
   const { seen, ended } = onTerminal('salt', 'web1', 'cmd.run', command, '--no-color')
   await until('the receipt of the minion', () => seen.text.includes('returned 0/1, running 1, silent 0, 0:0'))
@@ -43,7 +43,7 @@ test('a line tells how far the job is, and is gone when results are printed', as
   expect(visible(seen.text)).toEqual(['web1:', '    done', ''])
 })
 
-test('a job that ends at once, and one whose output goes elsewhere, has no such line', async () => {
+test('a job that ends at once, and one whose output is redirected, have no status line', async () => {
   const quick = onTerminal('salt', 'web1', 'test.ping', '--no-color', '--out', 'txt')
   expect(await quick.ended).toBe(0)
   const file = join(cluster.root, 'out')
@@ -54,7 +54,7 @@ test('a job that ends at once, and one whose output goes elsewhere, has no such 
   expect([piped.stdout, piped.stderr]).toEqual(['web1: True\n', ''])
 })
 
-test('--progress shows a bar instead of results; where there is no terminal, lines', async () => {
+test('--progress shows a bar instead of results; without a terminal, lines', async () => {
   const { seen, ended } = onTerminal('salt', 'web1', 'test.sleep', '1', '-p')
   expect(await ended).toBe(0)
   expect(visible(seen.text)).toEqual([
@@ -66,7 +66,7 @@ test('--progress shows a bar instead of results; where there is no terminal, lin
   expect(piped.stderr).toMatch(/^100 %: returned 1\/1, running 0, silent 0, 0:0\d\n$/)
 })
 
-test('Ctrl-C, twice, ends the command and nothing else; who looks the job up is told that it runs', async () => {
+test('Ctrl-C, twice, ends the command and nothing else; a lookup of the job reports that it runs', async () => {
   const { command, end } = job('two')
   const { child, seen, ended } = onTerminal('salt', 'web1', 'cmd.run', command)
   await until('the receipt of the minion', () => seen.text.includes('running 1'))
@@ -84,13 +84,13 @@ test('Ctrl-C, twice, ends the command and nothing else; who looks the job up is 
   await until('the return', async () => (await look()).web1 === 'done')
 })
 
-describe('a pipe that nobody reads any more', () => {
+describe('a pipe whose reader has closed it', () => {
   test.each<[string, string[]]>([
     ['salt', ['web1', 'test.ping']],
     ['salt-run', ['jobs.list_jobs']],
     ['salt-key', ['-L']],
     ['salt-call', ['--local', 'test.ping']],
-  ])('ends %s without a word, with the code of Unix tools', async (program, args) => {
+  ])('ends %s silently, with the exit code of Unix tools', async (program, args) => {
     const directory = program === 'salt-call' ? cluster.minions.get('web1')?.directory : cluster.configDir
     const child = spawn(process.execPath, [join(bin, program), '-c', String(directory), ...args])
     child.stdout.destroy()

@@ -101,7 +101,7 @@ test('a job is one trace from its client to the processes that run it and the st
   expect(new Set(trace.map(({ pid }) => pid)).size).toBeGreaterThanOrEqual(5)
 })
 
-test('what a module measures itself is below its run, and secrets are nowhere', async () => {
+test('spans of a module are children of its run, and contain no secrets', async () => {
   const { code } = await cluster.spawned('salt', 'web1', 'spanning.inner')
   expect(code).toBe(0)
   const trace = await traceOf('spanning.inner', 7)

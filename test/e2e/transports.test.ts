@@ -17,7 +17,7 @@ const ssl = {
 }
 
 test.concurrent.for(['tcp', 'ws'])(
-  'a fleet over %s with TLS runs jobs, and comes back after a restart of the master',
+  'a fleet over %s with TLS runs jobs, and reconnects after a restart of the master',
   async (transport, { onTestFinished }) => {
     const options = { transport, ssl }
     const cluster = await Cluster.open({ minions: ['web1', 'db1'], master: options, minion: options })
@@ -45,7 +45,7 @@ test.concurrent.for(['tcp', 'ws'])(
   },
 )
 
-test.concurrent('a minion without the certificate that the master asks for gets in nowhere, and says what to check', async ({
+test.concurrent('a minion without the certificate that the master requires cannot connect, and says what to check', async ({
   onTestFinished,
 }) => {
   const cluster = await Cluster.open({ master: { transport: 'tcp', ssl } })
@@ -93,7 +93,7 @@ function silentStranger(port: number): () => void {
 }
 
 test.concurrent.for(['tcp', 'ws'])(
-  'over %s, silent connections that take all files of the master do not disturb those that work, and others get in after them',
+  'over %s, silent connections that use up all files of the master do not disturb others, and new ones work afterwards',
   async (transport, { onTestFinished }) => {
     const cluster = await Cluster.open({
       minions: ['web1'],

@@ -1,4 +1,4 @@
-/** A function that throws where nobody catches it, or ends its process, has failed: nothing else ends with it. */
+/** A function with an uncaught error, or that ends its process, has failed; nothing else ends with it. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -44,7 +44,7 @@ test.each(failures)('salt-call %s gives a failed result', async (fun, told) => {
 })
 
 test.each(failures)(
-  'salt gives the same of %s, from a process of its own and from the minion',
+  'salt gives a failed result for %s, from a process of its own and from the minion',
   async (fun, told) => {
     const { stdout, code } = await cluster.salt('*', fun, '--out', 'json', '--static')
     const returned = JSON.parse(stdout)

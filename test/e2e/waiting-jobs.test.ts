@@ -1,4 +1,4 @@
-/** Jobs that wait for their turn when the minion ends run in its next life, and none runs twice. */
+/** Jobs that wait for their turn when the minion ends run after its restart, and none runs twice. */
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -64,7 +64,7 @@ test.each([
       await minion.exited()
     },
   ],
-])('after %s of the minion those that wait run, those that run go on', async (name, end) => {
+])('after %s of the minion queued jobs run, and running ones continue', async (name, end) => {
   const { jobs, go, file } = await begin(name.replace(' ', ''))
   await end()
   await restart()
@@ -75,7 +75,7 @@ test.each([
   }
 })
 
-test('when everything of the minion is killed, those that wait run, those that ran are returned as failed', async () => {
+test('when all processes of the minion are killed, queued jobs run, and running ones are returned as failed', async () => {
   const { jobs, began, go, file } = await begin('all')
   await minion.killAll()
   await restart()
@@ -92,7 +92,7 @@ test('when everything of the minion is killed, those that wait run, those that r
 const namespace = ['unshare', '-p', '-f', '--mount-proc', '--kill-child']
 
 test(
-  'where process ids repeat, no process of the new life is taken for the job of an old one',
+  'if process ids repeat, no process of the restarted minion is taken for an earlier job',
   needs(MOUNTS),
   async () => {
     await minion.stop()

@@ -63,7 +63,7 @@ test('a file in a folder is run at once', async () => {
   expect(stdout).toBe('local:\n    one!')
 })
 
-test('--watch runs it again when the module or a helper is saved, shows errors, and goes on', async () => {
+test('--watch runs it again when the module or a helper is saved, shows errors, and keeps watching', async () => {
   await prepare()
   watch('hello.hi')
   await shows('local:\n    one!')
@@ -82,7 +82,7 @@ test('--watch runs it again when the module or a helper is saved, shows errors, 
   expect(await ended).toBe(130)
 })
 
-test('--watch runs again for what was imported, not for what the function writes', async () => {
+test('--watch runs it again for imported files, not for files that the function writes', async () => {
   await prepare()
   await put(
     'hello.ts',
@@ -104,7 +104,7 @@ export const hi = () => {
   expect(output.match(/\S+ was saved/g)).toEqual(['lib/_end.ts was saved', 'lib/_end.ts was saved'])
 })
 
-test('a module that was lacking, and a helper that was lacking, is run as soon as it is there', async () => {
+test('a missing module or helper is run as soon as it is there', async () => {
   await prepare()
   await rm(join(folder, 'hello.ts'))
   await rm(join(folder, 'lib'), { recursive: true })
@@ -129,7 +129,7 @@ export const hi = fn(async () => { console.log('begun'); for (;;) {} })\n`,
   await shows('local:\n    better!')
 })
 
-test('without a folder there is nothing to watch', async () => {
+test('without a folder --watch is refused', async () => {
   await prepare()
   const run = await execa(saltCall, ['--watch', '-c', 'etc', '--local', 'test.ping'], {
     cwd: folder,

@@ -1,4 +1,4 @@
-/** What listeners and other programs on the master's host see of a job: compared with a real master. */
+/** The events and files of a job on the master's host, compared with those of a real master. */
 
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -40,7 +40,7 @@ async function file(jid: string, ...name: string[]): Promise<unknown> {
 }
 
 describe('a published job', () => {
-  test('is told first with its minions alone, then in full, keys in the order of real masters', async () => {
+  test('is announced first with its minions alone, then in full, with keys in the order of real masters', async () => {
     await open()
     const jid = await publish(['wire1', 'nobody'], 'list')
     expect(master.events.map(({ tag }) => tag)).toEqual([jid, `salt/job/${jid}/new`])
@@ -74,13 +74,13 @@ describe('a published job', () => {
     await expect(file(jid, 'wire1', 'return.p')).rejects.toThrow('ENOENT')
   })
 
-  test('tells its minions to write to the store of ext_job_cache', async () => {
+  test('asks its minions to write to the store of ext_job_cache', async () => {
     await open({ ext_job_cache: 'postgres' })
     const jid = await publish()
     expect(master.published.map(({ job }) => job)).toMatchObject([{ jid, ret: 'postgres' }])
   })
 
-  test('with python_job_cache its returns can be looked up by them as well', async () => {
+  test("with python_job_cache has returns that Salt's own programs can look up", async () => {
     await open({ python_job_cache: true })
     const jid = await publish()
     await give({ jid, fun: 'test.ping', fun_args: [], out: 'txt' })
@@ -88,7 +88,7 @@ describe('a published job', () => {
     expect(await file(jid, 'wire1', 'out.p')).toBe('txt')
   })
 
-  test('without job cache leaves no files', async () => {
+  test('without a job cache leaves no files', async () => {
     await open({ job_cache: false, python_job_cache: true })
     const jid = await publish()
     await give({ jid, fun: 'test.ping', fun_args: [] })
@@ -99,7 +99,7 @@ describe('a published job', () => {
 describe('a return without a job, of salt-call or a schedule', () => {
   const load = { jid: 'req', fun: 'test.echo', fun_args: ['x'] }
 
-  test('is told as a return of a job made for it, and nothing else is', async () => {
+  test('is announced once, as the return of a job that is made for it', async () => {
     await open()
     await give(load)
     const [event, ...more] = master.events
@@ -111,7 +111,7 @@ describe('a return without a job, of salt-call or a schedule', () => {
     expect(master.context.jobs.load(String(jid))?.load).toMatchObject({ fun: 'test.echo', tgt: 'wire1' })
   })
 
-  test('is of the minion, whatever user it names', async () => {
+  test('is attributed to the minion, whatever user it names', async () => {
     await open()
     await give({ ...load, user: 'root' })
     const jid = String(master.events[0]!.data.jid)

@@ -1,4 +1,4 @@
-/** What is in the audit log of what is asked of a master: who, what, by which rule, and nothing secret. */
+/** The audit log of a master has the user, the request and the rule of each request, and no secrets. */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -38,7 +38,7 @@ const publish = (more: object) =>
   clear({ cmd: 'publish', tgt: '*', fun: 'test.ping', arg: [], user: 'root', key, ...more })
 const eauth = { eauth: 'listed', username: 'fred', password: CANARY }
 
-test('a job, with its id and the rule', async () => {
+test('the audit log records a job with its id and the rule that allows it', async () => {
   const { load } = (await publish({ arg: ['a', { __kwarg__: true, b: 1 }] })) as { load: { jid: string } }
   expect(await lines()).toMatchObject([
     {
@@ -56,12 +56,12 @@ test('a job, with its id and the rule', async () => {
   ])
 })
 
-test('a batch', async () => {
+test('the audit log records a batch', async () => {
   await publish({ kwargs: { batch: '1' } })
   expect(await lines()).toMatchObject([{ act: 'batch', verdict: 'allowed', user: 'root' }])
 })
 
-test('who is known and may not, with the reason', async () => {
+test('the audit log records that an authenticated user may not run a function, with the reason', async () => {
   await publish({ fun: 'cmd.run', kwargs: eauth, user: 'fred' })
   expect(await lines()).toMatchObject([
     {
@@ -75,7 +75,7 @@ test('who is known and may not, with the reason', async () => {
   ])
 })
 
-test('who is not who they say: as a claim, without arguments, and few of many', async () => {
+test('unauthenticated requests are logged as claims, without arguments, and at most 100 of 200', async () => {
   await publish({ key: CANARY, arg: [CANARY] })
   await clear({ cmd: 'runner', fun: 'jobs.active', user: 'root', key: CANARY, kwarg: { arg: [CANARY] } })
   await clear({ cmd: 'wheel', fun: 'key.list_all', token: CANARY })
@@ -92,7 +92,7 @@ test('who is not who they say: as a claim, without arguments, and few of many', 
   expect((await listAudit(master.config.audit_log, { limit: 1000 })).length).toBe(100)
 })
 
-test('logging in and out, without password and token', async () => {
+test('logging in and out is logged without password and token', async () => {
   const { token } = (await clear({ cmd: 'mk_token', ...eauth })) as { token: string }
   await publish({ kwargs: { token }, user: 'fred' })
   await clear({ cmd: '_revoke_token', token })
@@ -106,7 +106,7 @@ test('logging in and out, without password and token', async () => {
   expect(await readFile(master.config.audit_log, 'utf8')).not.toContain(token)
 })
 
-test('runners and wheel functions, with secrets masked', async () => {
+test('runners and wheel functions are logged with secrets masked', async () => {
   const { jid } = await clear({ cmd: 'runner', fun: 'test.arg', user: 'root', key, kwarg: { arg: [1] } })
   await until('the runner is over', () => master.context.jobs.return(String(jid), master.config.id))
   await clear({ cmd: 'wheel', fun: 'key.list_all', user: 'root', key })
@@ -126,7 +126,7 @@ test('runners and wheel functions, with secrets masked', async () => {
   ])
 })
 
-test('for whom somebody has passed it on is a claim, and stands in each line', async () => {
+test('the address of the client that an HTTP API passes on is logged as a claim in each line', async () => {
   const via = { address: '2001:db8::7' }
   const publish = { cmd: 'publish', tgt: '*', fun: 'test.ping', arg: [], user: 'root' }
   await clear({ ...publish, key }, via)
@@ -160,7 +160,7 @@ test.each([
   { api: 'api-far', address: '10.0.0.7' },
   ['10.0.0.7'],
   null,
-])('what is no address is left out, and nobody is a server by saying so: %j', async (address) => {
+])('an invalid or unproven client address is left out of the audit log: %j', async (address) => {
   const said = { address, api: 'api-far' } as unknown as Via
   const inLoad = { via: { address: '10.0.0.7' } }
   await clear({ cmd: 'publish', tgt: '*', fun: 'test.ping', arg: [], user: 'root', key, ...inLoad }, said)
@@ -169,7 +169,7 @@ test.each([
   expect(line).not.toHaveProperty('via')
 })
 
-test('lines of an address', async () => {
+test('lines can be listed by the address of the client', async () => {
   await clear({ cmd: 'mk_token', ...eauth, password: 'wrong' }, { address: '10.0.0.7' })
   await clear({ cmd: 'mk_token', ...eauth, password: 'wrong' }, { address: '10.1.0.7' })
   await publish({})

@@ -85,7 +85,7 @@ async function trace(): Promise<{ runs: number; most: number }> {
   return { runs: marks.filter((mark) => mark === '+').length, most }
 }
 
-test('a batch runs on so many at a time, on each minion once, and tells of its start and end as Salt does', async () => {
+test('a batch runs on half of the minions at a time, on each once, and fires the start and done events of Salt', async () => {
   const jid = await start('50%', { fun: 'cmd.run', arg: [traced(0.1)] })
   await done(jid)
   const { runs, most } = await trace()
@@ -100,7 +100,7 @@ test('a batch runs on so many at a time, on each minion once, and tells of its s
   for (const job of waves(jid)) expect([job.tgt_type, job.jid === jid]).toEqual(['list', false])
 })
 
-test('the jid of a batch stands for all of its jobs', async () => {
+test('a lookup of the jid of a batch shows all of its jobs', async () => {
   const jid = await start('1', { tgt: 'm[12]' })
   await done(jid)
   const { jobs } = cluster.master.context
@@ -114,7 +114,7 @@ test('the jid of a batch stands for all of its jobs', async () => {
   ).toEqual(['m1', 'm2'])
 })
 
-test('a minion that is not there gets no job; one that comes meanwhile does', async () => {
+test('a minion that is down gets no job; one that comes up during the batch does', async () => {
   await cluster.stopMinion('m2')
   await cluster.stopMinion('m3')
   const jid = await start('1', { tgt: 'm[123]', fun: 'cmd.run', arg: ['sleep 0.5'] })
@@ -132,7 +132,7 @@ test('a minion that is not there gets no job; one that comes meanwhile does', as
   await cluster.startMinion('m3')
 })
 
-test('with deliver_within, a minion that is not there gets the job when it comes, but not with a revoked key', async () => {
+test('with deliver_within, a minion that is down gets the job when it comes up, but not with a revoked key', async () => {
   await cluster.stopMinion('m2')
   await cluster.stopMinion('m3')
   const { context } = cluster.master
@@ -152,7 +152,7 @@ test('with deliver_within, a minion that is not there gets the job when it comes
   expect((await trace()).runs).toBe(2)
 })
 
-test('a minion that neither returns nor says that it works is given up, and its place is filled', async () => {
+test('a minion that neither returns nor answers that it runs the job times out, and its place is filled', async () => {
   const jid = await start('1', { tgt: 'm[12]', fun: 'test.sleep', arg: [60] }, { gather_job_timeout: 3 })
   await go('the first wave', () => status(jid).minions.running)
   const [first = ''] = status(jid).minions.running!
@@ -180,7 +180,7 @@ test('a minion that neither returns nor says that it works is given up, and its 
   await cluster.startMinion(first)
 })
 
-test('who answers that it does not run the wave is asked again: the answer may have overtaken the return', async () => {
+test('a minion that answers that it does not run the wave is asked again: the answer may have overtaken the return', async () => {
   const jid = await start('1', { tgt: 'm[12]', fun: 'test.sleep', arg: [60], timeout: 5 })
   const { jobs } = cluster.master.context
   await go('the first wave', () => status(jid).minions.running)
@@ -208,17 +208,20 @@ test('who answers that it does not run the wave is asked again: the answer may h
 test.each([
   ['failhard', { failhard: true }, 'due to failhard', 1],
   ['a limit of failures', { batch_max_fail: '1' }, '2 minions failed or did not return; the limit is 1', 2],
-])('%s stops it, and the end says who was left', async (_, extras, why, ran) => {
-  const jid = await start('1', { tgt: 'm[123]', fun: 'test.retcode', arg: [3] }, extras)
-  await done(jid)
-  expect(status(jid)).toMatchObject({ phase: 'done', halted: expect.stringContaining(why) })
-  expect(status(jid).minions.failed).toHaveLength(ran)
-  const [end] = told(tags.batchDone(jid))
-  expect(end).toMatchObject({ stopped: expect.stringContaining(why) })
-  expect(end?.pending_minions).toHaveLength(3 - ran)
-})
+])(
+  '%s stops the batch, and its last event counts the minions that were not started',
+  async (_, extras, why, ran) => {
+    const jid = await start('1', { tgt: 'm[123]', fun: 'test.retcode', arg: [3] }, extras)
+    await done(jid)
+    expect(status(jid)).toMatchObject({ phase: 'done', halted: expect.stringContaining(why) })
+    expect(status(jid).minions.failed).toHaveLength(ran)
+    const [end] = told(tags.batchDone(jid))
+    expect(end).toMatchObject({ stopped: expect.stringContaining(why) })
+    expect(end?.pending_minions).toHaveLength(3 - ran)
+  },
+)
 
-test('whoever asks for it stops it: what runs is waited for, nobody is started', async () => {
+test('a batch that is stopped on request waits for running minions and starts no others', async () => {
   const jid = await start('1', { tgt: 'm[12]', fun: 'cmd.run', arg: ['sleep 0.1'] })
   await go('the first wave', () => status(jid).minions.running)
   expect(await stop(jid)).toBe(true)
@@ -227,7 +230,7 @@ test('whoever asks for it stops it: what runs is waited for, nobody is started',
   expect(await stop(jid)).toBe(false)
 })
 
-test('after a restart it goes on where it was: nobody runs twice, nobody is left out', async () => {
+test('after a restart of the master a batch continues where it was: each minion runs once, and none is left out', async () => {
   const jid = await start('1', { fun: 'cmd.run', arg: [traced(0.2)] })
   await go('a first return', () => status(jid).minions.done)
   const before = waves(jid).length
@@ -265,7 +268,7 @@ test('a wave that was recorded and not published when the master died is publish
   expect(waves(jid)[0]).toMatchObject({ tgt: [lost], jid: context.jobs.waves(jid)[0] })
 })
 
-test('the same wave published again after a restart is run by nobody a second time', async () => {
+test('a minion does not run a wave again that is published once more after a restart', async () => {
   const jid = await start('1', { tgt: 'm1', fun: 'cmd.run', arg: [traced(0.1)] })
   await go('the wave', () => status(jid).minions.running)
   const wave = cluster.master.context.jobs.waves(jid)[0]!
@@ -278,7 +281,7 @@ test('the same wave published again after a restart is run by nobody a second ti
   expect(await trace()).toEqual({ runs: 1, most: 1 })
 })
 
-test('a batch that makes no sense is refused with a sentence, and one that may not be is refused as any job', async () => {
+test('an invalid batch is refused with a sentence, and an unauthorized one like any job', async () => {
   const refused = async (load: Record<string, unknown>) => (await publish(load)).error
   expect(await refused({ kwargs: { batch: '0%' } })).toEqual({
     name: 'SaltInvocationError',
@@ -294,7 +297,7 @@ test('a batch that makes no sense is refused with a sentence, and one that may n
   expect(cluster.master.context.jobs.batches.open()).toEqual([])
 })
 
-test('a batch that was stopped by a failure starts nobody after a restart either', async () => {
+test('a batch that a failure has stopped starts no minion after a restart either', async () => {
   const fails = `mkdir ${file}.first && { echo + >> ${file}; exit 1; }; echo + >> ${file}; sleep 1`
   const jid = await start('2', { fun: 'cmd.run', arg: [fails] }, { failhard: true })
   await go('the failure', () => status(jid).minions.failed)
@@ -343,7 +346,7 @@ describe('a secret argument of a batch', () => {
     expect([await stored('batch'), await isShown(jid)]).toEqual([false, false])
   })
 
-  test('is forgotten once the batch is stopped, though a minion still runs; that one gets no second wave', async () => {
+  test('is deleted once the batch is stopped, though a minion still runs, and no second wave is sent', async () => {
     const jid = await start('1', { tgt: 'm[12]', ...secret(0.5) })
     await go('the first wave', () => status(jid).minions.running)
     await stop(jid)

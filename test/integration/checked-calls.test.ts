@@ -95,20 +95,20 @@ describe('a call that no minion would run', () => {
     expect(cluster.master.logged.join('\n')).not.toContain('hunter2')
   })
 
-  test('nothing of what the minions answered is on disk', async () => {
+  test('no answer of a minion to the check is on disk', async () => {
     await open(['web1'])
     expect((await ask({ fun: 'test.ping', arg: ['pasword=hunter2'] })).error?.message).toContain('hunter2')
     const stored = await readFile(Catalogues.path(minionDataDirectory(cluster.master.config)), 'latin1')
     expect(stored).not.toContain('hunter2')
   })
 
-  test('is published for who does not ask, as the programs of Python Salt', async () => {
+  test('is published for clients that do not ask for a check, such as the programs of Python Salt', async () => {
     await open(['web1'])
     expect((await ask({ fun: 'test.pign', check: undefined })).load?.jid).toEqual(expect.any(String))
   })
 })
 
-describe('arguments of a function that neither the master nor the minion has told of', () => {
+describe('arguments of a function that is in no catalogue of the master or the minion', () => {
   const secrets = () => {
     const { context, events, logged } = cluster.master
     const loads = [...context.jobs.list()].map((job) => [job.load, ...context.jobs.returns(job.jid).values()])
@@ -126,7 +126,7 @@ describe('arguments of a function that neither the master nor the minion has tol
     expect(secrets()).toBe(false)
   })
 
-  test('are in no event when the call is refused, nor when it is sent all the same', async () => {
+  test('are in no event, whether the call is refused or sent without a check', async () => {
     await open(['web1'])
     expect((await ask({ fun: 'db.set', arg: ['root', 'hunter2'] })).error?.name).toBe('CallRefused')
     const { load } = await ask({ fun: 'db.set', arg: ['root', 'hunter2'], check: undefined })
@@ -134,7 +134,7 @@ describe('arguments of a function that neither the master nor the minion has tol
     expect(secrets()).toBe(false)
   })
 
-  test('are masked too for a minion that has not reported yet, and shown where only Python minions are meant', async () => {
+  test('are masked too for a minion that has not reported yet, and shown if the target has only Python minions', async () => {
     await open(['web1'])
     const { context } = cluster.master
     await context.catalogues.remove('web1')
@@ -147,7 +147,7 @@ describe('arguments of a function that neither the master nor the minion has tol
     expect(cluster.master.events.at(-1)?.data).toMatchObject({ arg: ['root', 'shown'] })
   })
 
-  test('are shown where the function is a plain one, or one that has no secrets', async () => {
+  test('are shown if the function is a plain one, or one without secret parameters', async () => {
     await module('plain', 'export const now = () => 7\n')
     await open(['web1'])
     for (const fun of ['plain.now', 'test.arg']) {
@@ -159,7 +159,7 @@ describe('arguments of a function that neither the master nor the minion has tol
   })
 })
 
-test('once modules were refreshed, the master knows what is new', async () => {
+test('after a refresh of modules the master knows new functions', async () => {
   await open(['web1'])
   await module('fresh', 'export const now = () => 7\n')
   expect(await cluster.run('web1', 'saltutil.refresh_modules')).toEqual({ web1: true })
@@ -167,7 +167,7 @@ test('once modules were refreshed, the master knows what is new', async () => {
   expect(catalogues.text(catalogues.hash('web1')!)).toContain('"fresh.now"')
 })
 
-describe('catalogues that are too much together', () => {
+describe('catalogues that are too large together', () => {
   const padded = (name: string, params: object) =>
     JSON.stringify({ functions: { [name]: params }, missing: { pad: 'x'.repeat(400_000), name } })
   const save = async (id: string, text: string) => {
@@ -176,7 +176,7 @@ describe('catalogues that are too much together', () => {
   }
   const newJob = () => cluster.master.events.findLast(({ tag }) => tag.endsWith('/new'))?.data
 
-  test('hide nothing of those the job is for, and mask everything where they are', async () => {
+  test('mask secrets of the targeted minions if these are few, and everything if they are many', async () => {
     cluster = await InProcessCluster.open({ transport: 'memory', minions: [] })
     const secret = { password: { kind: 'value', schema: { type: 'string' }, secret: true } }
     for (let n = 10; n < 55; n++)
@@ -190,7 +190,7 @@ describe('catalogues that are too much together', () => {
 })
 
 describe('a call that may work goes out', () => {
-  test('with the names of those who would refuse it', async () => {
+  test('with the ids of the minions that would refuse it', async () => {
     await module('here', 'export const now = () => true\n')
     await open(['web1', 'web2'], { minion: (id: string) => ({ module_dirs: id === 'web1' ? [folder] : [] }) })
     // A minion that has no time to answer is sent the call without more ado.
@@ -202,7 +202,7 @@ describe('a call that may work goes out', () => {
     await cluster.returned(load.jid as string, 'web1')
   })
 
-  test('if a minion has a new file that its catalogue does not know yet', async () => {
+  test('if a minion has a new file that is not yet in its catalogue', async () => {
     await open(['web1', 'web2'])
     await module('fresh', 'export const now = () => 7\n')
     const { load } = await ask({ fun: 'fresh.now' })
@@ -219,7 +219,7 @@ describe('a call that may work goes out', () => {
     expect((await ask({ fun: 'test.pign' })).error?.name).toBe('CallRefused')
   })
 
-  test('if it is not known what a minion offers, or one of several functions is fine', async () => {
+  test('if the catalogue of a minion is unknown, or if one of several functions is available', async () => {
     await open(['web1'])
     expect((await ask({ fun: ['test.ping', 'test.pign'], arg: [[], []] })).load?.refusals).toEqual([
       { minions: ['web1'], reason: "'test.pign' is not available. Did you mean 'test.ping'?" },
@@ -228,7 +228,7 @@ describe('a call that may work goes out', () => {
     expect((await ask({ fun: 'test.pign' })).load?.jid).toEqual(expect.any(String))
   })
 
-  test('if an executor may take it elsewhere', async () => {
+  test('if an executor may run it elsewhere', async () => {
     await open(['web1'])
     const kwargs = { module_executors: ['docker'] }
     expect((await ask({ fun: 'test.pign', kwargs })).load?.jid).toEqual(expect.any(String))
@@ -236,7 +236,7 @@ describe('a call that may work goes out', () => {
 })
 
 describe('a plan', () => {
-  test('says who would do what, with secrets masked, and sends nothing', async () => {
+  test('says what each minion would do, with secrets masked, and sends nothing', async () => {
     await module(
       'user',
       `import { fn, p } from 'salt-ts'\nexport const add = fn({ name: p.string(), password: p.secret(p.string()) }, () => true)\n`,
@@ -260,7 +260,7 @@ describe('a plan', () => {
     expect([published(), jobs(), cluster.master.events.length]).toEqual(before)
   })
 
-  test('tells who may not publish it that and by which rules, and no more', async () => {
+  test('names the user who may not publish the job and the rules, and nothing else', async () => {
     await open(['web1'], { master: { publisher_acl: { alice: ['test.ping'] }, auto_accept: true } })
     const { text: key } = SymmetricKey.generate()
     await writeFile(join(cluster.master.config.cachedir, '.alice_key'), key, { mode: 0o600 })
@@ -275,7 +275,7 @@ describe('a plan', () => {
   })
 })
 
-test('catalogues are taken from minions that proved who they are, and only readable ones', async () => {
+test('catalogues are accepted only from verified minions, and only readable ones', async () => {
   await open(['web1', 'web2'])
   const { catalogues } = cluster.master.context
   expect(catalogues.hash('web1')).toBe(catalogues.hash('web2'))
@@ -312,7 +312,7 @@ describe('a Python minion', () => {
     ).toBeNull()
   }
 
-  test('is asked once what it offers, after a job for it; the answer is no job, and is known from then on', async () => {
+  test('is asked once for its functions, after a job for it; the question is no job, and the answer is kept', async () => {
     await addPythonMinion()
     await ask({ fun: 'test.ping', tgt: 'py1' })
     await until('it to be asked', () => questions().length === 1)
@@ -327,7 +327,7 @@ describe('a Python minion', () => {
     expect(questions()).toHaveLength(1)
   })
 
-  test('is never the reason that a job is refused, and is asked again after it was started', async () => {
+  test('never causes a job to be refused, and is asked again after a restart of it', async () => {
     await addPythonMinion()
     await ask({ fun: 'test.ping', tgt: 'py1' })
     await until('it to be asked', () => questions().length === 1)

@@ -78,7 +78,7 @@ const missed = async (member: Member) =>
 const take = (member: Member, jid: string, master_id = 'one') =>
   request(member, { cmd: '_take_job', jid, master_id })
 
-test('a minion gets a job from another master than the one that published it, which learns that', async () => {
+test('a minion gets a job from another master than the one that published it, which learns of the delivery', async () => {
   const jid = await publish()
   expect(await missed(two)).toMatchObject([
     { jid, arg: ['x'], tgt: ['web1'], tgt_type: 'list', master_id: 'one' },
@@ -93,7 +93,7 @@ test('a minion gets a job from another master than the one that published it, wh
   expect(two.master.context.publications.elsewhere.get(jid)).toBeUndefined()
 })
 
-test('a job that was cancelled, or taken from the master that published it, is nowhere to be had', async () => {
+test('a job that was cancelled, or delivered by the master that published it, is not delivered by the other', async () => {
   const cancelled = await publish()
   await one.master.context.jobs.deliveries.cancel(cancelled)
   const taken = await publish()
@@ -104,7 +104,7 @@ test('a job that was cancelled, or taken from the master that published it, is n
   expect(await take(two, taken)).toEqual({})
 })
 
-test('a master that does not know a job of another one leaves the minion to ask again', async () => {
+test('a master answers nothing for an unknown job of another master, so that the minion asks again', async () => {
   expect(await take(two, '20261126000000000000')).toEqual({})
   expect(await take(two, '20261126000000000000', 'two')).toEqual({ state: 'unknown' })
 })
@@ -117,7 +117,7 @@ test('no minion gets a job when its time is over, or that was published before i
   expect(await take(two, jid)).toEqual({})
 })
 
-test('what was delivered by another master just before the time was over counts as delivered', async () => {
+test('a job that another master delivered just before its time was over counts as delivered', async () => {
   const jid = await publish()
   expect(await take(two, jid)).toEqual({ state: 'delivered' })
   await one.master.context.jobs.deliveries.close(jid, 'expired')
@@ -128,7 +128,7 @@ test('what was delivered by another master just before the time was over counts 
   expect(store.last).toBe(last)
 })
 
-test('a job that one master had before it was gone is kept for a day longer than its time, and then by none', async () => {
+test('a job of another master is kept for a day longer than its time, and then removed', async () => {
   const jid = await publish()
   two.master.now += 2 * HOUR * 1000
   await two.exchange()

@@ -1,4 +1,4 @@
-/** Returns for jobs of another master of the cluster: whom a job was sent to is in the store that the masters share. */
+/** Returns for jobs of another master of the cluster: the minions of a job are in the store that the masters share. */
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -44,7 +44,7 @@ async function minion(id: string): Promise<(jid: string) => Promise<unknown>> {
 
 const returned = () => [...master.context.jobs.returns(JID)].map(([id]) => id)
 
-test('a return for a job of another master is taken from its minions, and refused from others', async () => {
+test('a return for a job of another master is accepted from its minions, and refused from others', async () => {
   const [web1, web2, evil] = await Promise.all(['web1', 'web2', 'evil'].map(minion))
   await publishElsewhere('web1', 'web2')
   expect(await web1?.(JID)).toBeNull()
@@ -53,7 +53,7 @@ test('a return for a job of another master is taken from its minions, and refuse
   expect(returned()).toEqual(['web1', 'web2'])
 })
 
-test('a return that comes before the job is in the store waits for it', async () => {
+test('a return that arrives before the job is in the store waits for it', async () => {
   const [web1, evil] = await Promise.all(['web1', 'evil'].map(minion))
   const answers = Promise.all([web1?.(JID), evil?.(JID)])
   await delay(50)

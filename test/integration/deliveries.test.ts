@@ -1,4 +1,4 @@
-/** Jobs that wait for minions that are away (`deliver_within`), as a master keeps and gives them. */
+/** Jobs that wait for minions that are down (`deliver_within`): how a master stores and delivers them. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { decode } from '../../core/codec/index.ts'
 import { DeliveryKeeper } from '../../core/master/worker/delivery-keeper.ts'
@@ -59,7 +59,7 @@ async function later(seconds: number): Promise<void> {
   await Promise.all([web1, web2].map((peer) => peer.signIn(ask)))
 }
 
-test('a job waits for minions that are away, and the reply and the event name them', async () => {
+test('a job waits for minions that are down, and the reply and the event list them', async () => {
   const reply = await send({ deliver_within: HOUR, arg: ['password=geheim'] })
   const until = master.now / 1000 + HOUR
   expect(reply.load).toMatchObject({
@@ -77,7 +77,7 @@ test('a job waits for minions that are away, and the reply and the event name th
   expect(job).toMatchObject({ jid, arg: ['password=geheim'], deliver_until: until })
 })
 
-test('which minions a target by grain is for is decided when the job is published', async () => {
+test('the minions of a target by grain are determined when the job is published', async () => {
   const { minions } = master.context
   await minions.save('web1', { grains: { role: 'web' }, pillar: {} })
   await minions.save('web2', { grains: { role: 'db' }, pillar: {} })
@@ -88,7 +88,7 @@ test('which minions a target by grain is for is decided when the job is publishe
   expect(await missed(web2)).toEqual([])
 })
 
-test('a minion that has taken it is not given it again, and takes it once more after a crash', async () => {
+test('a minion that has taken a job is not given it again, and takes it once more after a crash', async () => {
   const jid = await publish()
   expect(await take(web1, jid)).toEqual({ state: 'delivered' })
   expect(await missed(web1)).toEqual([])
@@ -100,7 +100,7 @@ test('a minion that has taken it is not given it again, and takes it once more a
   expect(await missed(web2)).toHaveLength(1)
 })
 
-test('a minion that has returned it may not run it again', async () => {
+test('a minion that has returned a job may not run it again', async () => {
   const jid = await publish()
   await take(web1, jid)
   const ret = { cmd: '_return', jid, return: 'x', retcode: 0, success: true, fun: 'test.echo', fun_args: [] }
@@ -108,7 +108,7 @@ test('a minion that has returned it may not run it again', async () => {
   expect(await take(web1, jid)).toEqual({ state: 'returned' })
 })
 
-test('once its time is over it expires: no minion gets it, and what was kept of it is removed', async () => {
+test('a job whose time is over expires: no minion gets it, and what was stored of it is removed', async () => {
   const jid = await publish()
   await take(web1, jid)
   await later(HOUR + 1)
@@ -120,7 +120,7 @@ test('once its time is over it expires: no minion gets it, and what was kept of 
   expect([...master.context.publications.waiting()]).toEqual([])
 })
 
-test('what was kept of it is removed once the last minion has taken it', async () => {
+test('what was stored of a job is removed once the last minion has taken it', async () => {
   const jid = await publish()
   await take(web1, jid)
   expect([...master.context.publications.waiting()]).toEqual([jid])
@@ -129,7 +129,7 @@ test('what was kept of it is removed once the last minion has taken it', async (
   expect(master.context.jobs.deliveries.list()).toEqual([])
 })
 
-test('a cancelled one is neither given nor allowed to begin, also by a minion that has received it', async () => {
+test('a cancelled job is neither given nor allowed to begin, even on a minion that has received it', async () => {
   const jid = await publish()
   expect(await missed(web1)).toHaveLength(1)
   const { deliveries } = master.context.jobs
@@ -143,7 +143,7 @@ test('a cancelled one is neither given nor allowed to begin, also by a minion th
   expect(announced(jid)).toEqual([`salt/job/${jid}/delivered/web2`, `salt/job/${jid}/cancelled/web1`])
 })
 
-test('one of which the published form is lost is cancelled, and the log says why', async () => {
+test('a job whose published form is lost is cancelled, and the log says why', async () => {
   const jid = await publish()
   await master.context.publications.remove(jid)
   await keeper.update()
@@ -153,7 +153,7 @@ test('one of which the published form is lost is cancelled, and the log says why
   expect(master.logged.join('\n')).toContain(`Job ${jid} is cancelled where it waits`)
 })
 
-test('what is kept of a job that is no longer in the job cache is removed', async () => {
+test('what is stored of a job that is no longer in the job cache is removed', async () => {
   await publish()
   await master.context.jobs.expire(new Date(master.now + 1))
   await keeper.update()
@@ -162,7 +162,7 @@ test('what is kept of a job that is no longer in the job cache is removed', asyn
   expect([...master.context.publications.waiting()]).toEqual([])
 })
 
-test('a minion that returned it without having taken it, as with a full disk, does not expire', async () => {
+test('a job that a minion returned without having taken it, as with a full disk, does not expire', async () => {
   const jid = await publish({ tgt: 'web1' })
   const ret = { cmd: '_return', jid, return: 'x', retcode: 1, success: false, fun: 'test.echo', fun_args: [] }
   await request(web1, ret)
@@ -171,14 +171,14 @@ test('a minion that returned it without having taken it, as with a full disk, do
   expect([announced(jid), master.context.jobs.deliveries.list()]).toEqual([[], []])
 })
 
-test('a minion whose key is revoked loses what waits for it, and a new one with its id does not get it', async () => {
+test('jobs for a minion whose key is revoked are dropped, and a new minion with its id does not get them', async () => {
   const jid = await publish()
   await master.context.jobs.deliveries.cancelFor(['web1'])
   expect([await missed(web1), await take(web1, jid)]).toEqual([[], { state: 'cancelled' }])
   expect(await missed(web2)).toHaveLength(1)
 })
 
-test('a minion cannot take a job of others, or one that does not wait', async () => {
+test('a minion cannot take a job of another minion, or one that does not wait', async () => {
   const forWeb2 = await publish({ tgt: 'web2' })
   const plain = await publish({ deliver_within: 0 })
   expect(await take(web1, forWeb2)).toEqual({ state: 'unknown' })
@@ -188,7 +188,7 @@ test('a minion cannot take a job of others, or one that does not wait', async ()
     expect(await request(web1, { cmd: '_take_job', jid })).toEqual({})
 })
 
-test('a minion of Python Salt does not wait', async () => {
+test('no job waits for a minion of Python Salt', async () => {
   await master.context.minions.save('web2', { grains: { pythonversion: [3, 11, 2] }, pillar: {} })
   const reply = await send({ deliver_within: HOUR })
   expect(reply.load).toMatchObject({ minions: ['web1', 'web2'], waiting: ['web1'] })
@@ -197,7 +197,7 @@ test('a minion of Python Salt does not wait', async () => {
   expect(await take(web2, jid)).toEqual({ state: 'delivered' }) // it is one of salt-ts now, and was sent the job
 })
 
-test('where generation 2 is accepted, a minion that has never reported a start does not wait', async () => {
+test('where generation 2 is accepted, no job waits for a minion that has never reported a start', async () => {
   await master.close()
   master = await InProcessMaster.open({ options: { minimum_auth_version: 2 } })
   for (const { id, key } of [web1, web2]) await master.file(id, key.publicKey)
@@ -205,12 +205,15 @@ test('where generation 2 is accepted, a minion that has never reported a start d
   expect(reply.load).toMatchObject({ minions: ['web1', 'web2'], waiting: [] })
 })
 
-test.each([-1, 0.5, '2h', 1e9])('is refused where it makes no sense: %j', async (deliver_within) => {
-  const { error } = (await send({ deliver_within })) as { error: { message: string } }
-  expect(error.message).toBe(
-    'deliver_within must be a number of seconds from 1 to 2592000 (30 days). Nothing was published.',
-  )
-})
+test.each([-1, 0.5, '2h', 1e9])(
+  'deliver_within is refused where it is invalid: %j',
+  async (deliver_within) => {
+    const { error } = (await send({ deliver_within })) as { error: { message: string } }
+    expect(error.message).toBe(
+      'deliver_within must be a number of seconds from 1 to 2592000 (30 days). Nothing was published.',
+    )
+  },
+)
 
 test('a plan says what would be refused', async () => {
   const { error } = (await send({ cmd: '_plan', deliver_within: 2 * 86_400 })) as {
@@ -220,7 +223,7 @@ test('a plan says what would be refused', async () => {
   expect((await send({ cmd: '_plan', deliver_within: HOUR })).load).toMatchObject({ plan: { allowed: true } })
 })
 
-test('no more than 1,000 jobs wait, also of batches, whose waves are published later', async () => {
+test('no more than 1,000 jobs wait, including those of batches, whose waves are published later', async () => {
   const { publications } = master.context
   const job = { fun: 'test.echo', arg: [], tgt: '*', tgt_type: 'glob', ret: '', deliver_until: 1 }
   const jids = Array.from({ length: 1_000 }, (_, index) => String(20261124000000000000n + BigInt(index)))
@@ -232,12 +235,12 @@ test('no more than 1,000 jobs wait, also of batches, whose waves are published l
   expect(error.message).toContain(full)
 })
 
-test('is refused if it is longer than jobs are kept', async () => {
+test('deliver_within is refused if it is longer than jobs are kept', async () => {
   const { error } = (await send({ deliver_within: 2 * 86_400 })) as { error: { message: string } }
   expect(error.message).toContain('deliver_within is 172800 seconds, but this master keeps jobs for 86400.')
 })
 
-test('is refused where no jobs are stored', async () => {
+test('deliver_within is refused where no jobs are stored', async () => {
   await master.close()
   master = await InProcessMaster.open({ options: { job_cache: false } })
   await master.file(web1.id, web1.key.publicKey)
@@ -261,7 +264,7 @@ test('a minion does not run what its master refuses, also after its own restart'
   await cluster.close()
 })
 
-test('a minion that ended before it was allowed to begin takes the job when it runs again', async () => {
+test('a minion that ended before it was allowed to begin a job takes the job when it runs again', async () => {
   const cluster = await InProcessCluster.open({ minions: ['web1'], transport: 'memory' })
   const { deliveries } = cluster.master.context.jobs
   const take = vi.spyOn(deliveries, 'take').mockRejectedValue(new Error('not now'))

@@ -83,7 +83,7 @@ describe('the device with worker processes', () => {
     expect(await answer).toBe('w1: early')
   })
 
-  test('notices a worker that hangs, and has its requests answered by another', async () => {
+  test('detects a worker that hangs, and has its requests answered by another one', async () => {
     await open()
     const stopped = await startWorker('w1')
     supervise('w1')
@@ -95,7 +95,7 @@ describe('the device with worker processes', () => {
     expect(await Promise.all(answers)).toEqual(['w2: a', 'w2: b', 'w2: c'])
   })
 
-  test('refuses a request that hangs two workers, and answers those beside it', async () => {
+  test('refuses a request that hangs two workers, and answers the other pending requests', async () => {
     await open()
     for (const name of ['w1', 'w2', 'w3']) await startWorker(name)
     for (const name of ['w1', 'w2', 'w3']) supervise(name)
@@ -106,7 +106,7 @@ describe('the device with worker processes', () => {
     await eventually(() => expect([...device.workers.keys()].length).toBe(1))
   })
 
-  test('goes on when a worker is killed', async () => {
+  test('answers all requests although a worker is killed', async () => {
     await open()
     await Promise.all([startWorker('w1'), startWorker('w2')])
     supervise('w1')
@@ -117,13 +117,13 @@ describe('the device with worker processes', () => {
     expect(texts).toEqual(Array.from({ length: 200 }, (_, i) => `${i}`))
   })
 
-  test('gives the late answer of a worker it had given up', async () => {
+  test('delivers the late answer of a worker that it had given up', async () => {
     await open({ stuckMs: 400 })
     await startWorker('w1')
     expect(await ask('late')).toBe('w1: late')
   })
 
-  test('loses nothing when a worker is told to end', async () => {
+  test('loses no request when a worker ends on SIGTERM', async () => {
     await open()
     const first = await startWorker('w1')
     await startWorker('w2')
@@ -135,7 +135,7 @@ describe('the device with worker processes', () => {
     expect(code).toBe(0)
   })
 
-  test('refuses what goes beyond its room', async () => {
+  test('refuses requests when its workers are full', async () => {
     await open({ maxOutstanding: 2 })
     await startWorker('w1')
     void ask('never').catch(() => undefined)
@@ -144,7 +144,7 @@ describe('the device with worker processes', () => {
     expect(await ask('x')).toBe('refused')
   })
 
-  test('refuses to take over the socket of a running one', async () => {
+  test('refuses to take over the socket of a running device', async () => {
     await open()
     const second = openProxy({
       fronts: [await zeromq.openRequestPort({ host: '127.0.0.1', port: 0 })],

@@ -35,21 +35,21 @@ async function send(value: unknown): Promise<unknown> {
 const announced = () => master.events.filter(({ tag }) => tag === tags.jobReturn(JID, 'wire1'))
 const row = () => master.context.jobs.returns(JID).get('wire1')?.return
 
-test('the same return five times, at once and one after the other, is acknowledged each time: one row, one event', async () => {
+test('a return that is sent five times, at once or in turn, is acknowledged each time: one row, one event', async () => {
   expect(await Promise.all([1, 2, 3, 4, 5].map(() => send('first')))).toEqual([null, null, null, null, null])
   for (let n = 0; n < 5; n++) expect(await send('first')).toBeNull()
   expect([...master.context.jobs.returns(JID).keys()]).toEqual(['wire1'])
   expect(announced()).toHaveLength(1)
 })
 
-test('the very same message five times: one row, one event', async () => {
+test('a message that is sent five times unchanged: one row, one event', async () => {
   const request = peer.seal(ret('first'))
   for (let n = 0; n < 5; n++) expect(request.open(await master.answer(request.frame))).toBeNull()
   expect(row()).toBe('first')
   expect(announced()).toHaveLength(1)
 })
 
-test('other results for the same job do not replace the first one, are acknowledged, and are told in the log', async () => {
+test('a different return for the same job is acknowledged and logged, and does not replace the first one', async () => {
   for (const value of ['first', 'second', { third: 3 }, ['first'], 'first'])
     expect(await send(value)).toBeNull()
   expect(row()).toBe('first')
@@ -58,7 +58,7 @@ test('other results for the same job do not replace the first one, are acknowled
   expect(told).toHaveLength(3)
 })
 
-test('a return that comes again after the master was started again is a duplicate, too', async () => {
+test('a return that comes again after the master was restarted is a duplicate, too', async () => {
   await send('first')
   await master.restart()
   expect(await send('first')).toBeNull()

@@ -1,4 +1,4 @@
-/** Tokens and passwords over the request port: who is let in, what they may do, and that nothing of what proves it is told. */
+/** Tokens and passwords over the request port: authentication, authorization, and that no credentials are disclosed. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -58,17 +58,20 @@ describe('a job', () => {
   test.each([
     ['a password', async () => fred],
     ['a token', async () => ({ token: (await login()).token })],
-  ])('with %s is published in the name of who it is, whoever the request names', async (_, proof) => {
-    await open({ fred: ['test.*'] })
-    const reply = await publish({ ...(await proof()), user: 'root' }, { user: 'root' })
-    expect(reply).toMatchObject({ load: { minions: ['db1', 'web1'] } })
-    const [job] = master.published
-    expect(job?.job).toMatchObject({ user: 'fred', fun: 'test.ping' })
-    expect([...master.context.jobs.list()][0]?.load).toMatchObject({ user: 'fred' })
-    expect(master.events.find(({ tag }) => tag.endsWith('/new'))?.data).toMatchObject({ user: 'fred' })
-  })
+  ])(
+    'with %s is published in the name of the authenticated user, whatever user the request names',
+    async (_, proof) => {
+      await open({ fred: ['test.*'] })
+      const reply = await publish({ ...(await proof()), user: 'root' }, { user: 'root' })
+      expect(reply).toMatchObject({ load: { minions: ['db1', 'web1'] } })
+      const [job] = master.published
+      expect(job?.job).toMatchObject({ user: 'fred', fun: 'test.ping' })
+      expect([...master.context.jobs.list()][0]?.load).toMatchObject({ user: 'fred' })
+      expect(master.events.find(({ tag }) => tag.endsWith('/new'))?.data).toMatchObject({ user: 'fred' })
+    },
+  )
 
-  test('that is not allowed is refused with the rule', async () => {
+  test('that no rule allows is refused with the reason', async () => {
     await open({ fred: [{ 'web*': ['cmd.run'] }] })
     expect(await publish(fred, { fun: 'cmd.run', arg: ['id'] })).toEqual({
       error: {
@@ -85,14 +88,14 @@ describe('a job', () => {
     })
   })
 
-  test('for ids that are not known as well is not allowed to who may use certain minions only', async () => {
+  test('for a list with unknown ids is refused to a user who is limited to other minions', async () => {
     await open({ fred: [{ 'web*': ['test.*'] }] })
     const list = (tgt: string[]) => publish(fred, { tgt, tgt_type: 'list' })
     expect(await list(['web1', 'db9'])).toMatchObject({ error: { name: 'AuthorizationError' } })
     expect(await list(['web1', 'web9'])).toMatchObject({ load: { minions: ['web1'], missing: ['web9'] } })
   })
 
-  test('that is allowed on certain minions is sent to no others, whatever these know of themselves', async () => {
+  test('that is allowed on certain minions is sent to no others, whatever their own grains are', async () => {
     await open({ fred: [{ 'web*': ['test.*'] }] })
     await master.context.minions.save('web1', { grains: { os: 'Debian' } })
     await master.context.minions.save('db1', { grains: { os: 'Fedora' } })
@@ -111,7 +114,7 @@ describe('a job', () => {
     expect(grain?.load).toMatchObject({ tgt: 'os:Debian', tgt_type: 'grain' })
   })
 
-  test('is judged by what minions will read, however it is written', async () => {
+  test('is authorized by the words as minions will read them, however they are written', async () => {
     await open({ fred: [{ 'web*': [{ 'cmd.run': { args: ['ls'], kwargs: { cwd: '/srv' } } }] }] })
     const written = (text: string) => new ExtData(5, Buffer.from(text))
     const arg = ['ls', { __kwarg__: true, cwd: '/srv' }]
@@ -127,14 +130,14 @@ describe('a job', () => {
     expect(master.published).toHaveLength(1)
   })
 
-  test('that asks for others is for everybody who is known, but writes nowhere without a rule', async () => {
+  test('of saltutil.find_job is allowed to every authenticated user, but without a rule writes to no returner', async () => {
     await open({ fred: ['test.ping'] })
     const found = (load: object) => publish(fred, { fun: 'saltutil.find_job', arg: ['1'], ...load })
     expect(await found({ ret: '' })).toMatchObject({ load: { minions: ['db1', 'web1'] } })
     expect(await found({ ret: 'rawfile_json' })).toMatchObject({ error: { name: 'AuthorizationError' } })
   })
 
-  test('that asks for others is about jobs of the caller alone, without a rule', async () => {
+  test('of saltutil.find_job without a rule is about jobs of the caller only', async () => {
     const ann = { ...fred, username: 'ann' }
     const rules = { fred: ['test.*'], bob: ['test.*'], ann: ['saltutil.*'] }
     await open(rules, {}, { ann: { password: PASSWORD, groups: [] } })
@@ -175,7 +178,7 @@ describe('a job', () => {
     expect(master.published).toHaveLength(1)
   })
 
-  test('a word that was typed cannot stand for something else than what is allowed', async () => {
+  test('with a typed word is authorized by the value that the word stands for', async () => {
     await open({ fred: [{ '*': [{ 'cmd.run': { args: ['True|yes'] } }] }] })
     const job = (text: string) =>
       publish(fred, { fun: 'cmd.run', arg: [true], words: { args: [text], kwargs: {} } })
@@ -183,7 +186,7 @@ describe('a job', () => {
     expect(await job('on')).toMatchObject({ error: { name: 'AuthorizationError' } })
   })
 
-  test('a plan says which rule allows it, or why none does', async () => {
+  test('is planned with the rule that allows it, or the reason why none does', async () => {
     await open({ fred: ['test.*'] })
     const plan = (fun: string) => publish(fred, { cmd: '_plan', fun })
     expect(await plan('test.ping')).toMatchObject({
@@ -202,7 +205,7 @@ describe('a job', () => {
   })
 })
 
-describe('who is let in', () => {
+describe('authentication', () => {
   test.each<[string, Record<string, unknown>]>([
     ['a wrong password', { ...fred, password: 'x' }],
     ['an unknown user', { ...fred, username: 'nobody' }],
@@ -212,7 +215,7 @@ describe('who is let in', () => {
     ['a user that is no text', { ...fred, username: ['fred'] }],
     ['no password', { eauth: 'listed', username: 'fred' }],
     ['a user with a name of JavaScript', { ...fred, username: 'constructor' }],
-  ])('%s is refused, everywhere in the same words', async (_, proof) => {
+  ])('%s is refused, by all requests in the same words', async (_, proof) => {
     await open({ '*': ['.*', '@runner', '@wheel'] })
     expect(await publish(proof)).toEqual({
       error: { name: 'AuthenticationError', message: 'Authentication error occurred.' },
@@ -223,7 +226,7 @@ describe('who is let in', () => {
     expect(master.published).toEqual([])
   })
 
-  test('all refusals take at least half a second, also those of backends that are not there', async () => {
+  test('all refusals take at least half a second, also those of backends that do not exist', async () => {
     await open({ fred: ['.*'] })
     for (const proof of [
       { ...fred, password: 'x' },
@@ -235,7 +238,7 @@ describe('who is let in', () => {
     }
   })
 
-  test('a backend that fails, or gives nonsense, lets nobody in, and that is told', async () => {
+  test('a backend that fails or gives an invalid answer authenticates no user, and the log says so', async () => {
     await open({ '*': ['.*'] })
     for (const username of ['down', 'junk'])
       expect((await publish({ ...fred, username })).error).toEqual({
@@ -249,13 +252,13 @@ describe('who is let in', () => {
     expect(master.logged.join('\n')).toContain('the server is away')
   })
 
-  test('CVE-2016-3176: who signs in chooses no settings of the backend', async () => {
+  test('CVE-2016-3176: a user cannot choose settings of the backend when signing in', async () => {
     await open({ fred: ['.*'] })
     const more = { service: 'other', '^users': {}, users: {}, settings: {}, otp: '1', cmd: 'x' }
     expect(await publish({ ...more, ...fred })).toMatchObject({ load: { minions: ['db1', 'web1'] } })
   })
 
-  test('CVE-2024-38825: a certificate proves nothing: there is no backend pki, also where one is named', async () => {
+  test('CVE-2024-38825: a certificate proves nothing: there is no backend pki, even if the configuration names one', async () => {
     await open({ fred: ['.*'] }, { external_auth: { pki: { fred: ['.*', '@runner', '@wheel'] } } })
     const proof = { eauth: 'pki', username: 'fred', password: (await keyPair('wire1')).publicKey.pem }
     expect((await publish(proof)).error?.name).toBe('AuthenticationError')
@@ -265,7 +268,7 @@ describe('who is let in', () => {
     ])
   })
 
-  test('a group is let in, and what a backend itself says counts instead of the configuration', async () => {
+  test('a user of an allowed group is accepted, and permissions of the backend replace those of the configuration', async () => {
     await open(
       { 'ops%': ['test.*'], rita: ['.*'] },
       {},
@@ -280,7 +283,7 @@ describe('who is let in', () => {
 })
 
 describe('a token', () => {
-  test('is 256 random bits, in the map that Salt gives, with what its owner may do', async () => {
+  test('is 256 random bits, in the map that Salt gives, with the permissions of its owner', async () => {
     await open({ fred: ['test.*'], 'ops%': ['@runner'] })
     const made = await login()
     const now = master.now / 1000
@@ -318,7 +321,7 @@ describe('a token', () => {
     }
   })
 
-  test('CVE-2021-3144: is worth nothing from the moment it has expired, and gone', async () => {
+  test('CVE-2021-3144: is refused from the moment it has expired, and deleted', async () => {
     await open({ fred: ['.*'] }, { token_expire: 60 })
     const { token } = await login()
     master.now += 59_999
@@ -329,7 +332,7 @@ describe('a token', () => {
     expect(await clear({ cmd: 'get_token', token })).toEqual({})
   })
 
-  test('is worth nothing once it is revoked', async () => {
+  test('is refused once it is revoked', async () => {
     await open({ fred: ['.*'] })
     const { token } = await login()
     const revoke = () => clear({ cmd: '_revoke_token', token })
@@ -352,7 +355,7 @@ describe('a token', () => {
       false,
     ],
     ['no backend', { external_auth: {} }, false],
-  ])('after a restart with %s is still worth something: %#', async (_, options, works) => {
+  ])('after a restart with %s is still valid: %#', async (_, options, works) => {
     await open({ fred: ['test.*'] })
     const { token } = await login()
     const before = master.config
@@ -376,7 +379,7 @@ describe('a token', () => {
     expect('load' in (await publish({ token }, { fun: 'pkg.list' }))).toBe(false)
   })
 
-  test('with keep_acl_in_token is worth nothing where its backend is not in the configuration any more', async () => {
+  test('with keep_acl_in_token is refused if its backend is no longer in the configuration', async () => {
     await open({ fred: ['test.*'] }, { keep_acl_in_token: true })
     const { token } = await login()
     Object.assign(master, { config: { ...master.config, external_auth: { pam: { fred: ['test.*'] } } } })
@@ -384,7 +387,7 @@ describe('a token', () => {
     expect((await publish({ token })).error?.name).toBe('AuthenticationError')
   })
 
-  test('that cannot be looked up for now is not called unknown', async () => {
+  test('is not called unknown while the token store cannot be read', async () => {
     const eauth_redis_port = await freePort()
     await open(
       { fred: ['test.*'] },
@@ -404,7 +407,7 @@ describe('a token', () => {
     expect(master.published).toEqual([])
   })
 
-  test('is not made for who may do nothing', async () => {
+  test('is not made for a user whom no rule allows anything', async () => {
     await open({ fred: ['.*'] })
     expect(await login({ ...fred, username: 'bob' })).toBe('')
     expect(master.logged.at(-1)).toContain('no rule of external_auth is for this user')
@@ -428,7 +431,7 @@ describe('a token', () => {
 })
 
 describe("functions of the master's host", () => {
-  test('run for who has the rule, in their name, without what proved who they are', async () => {
+  test('run for a user with a rule, in the name of the user, without the credentials', async () => {
     await open({ fred: [{ '@runner': ['test.arg'] }, { '@minions': ['connected'] }] })
     const { jid } = await clear({ cmd: 'runner', fun: 'test.arg', ...fred, kwarg: { arg: ['x'], b: 1 } })
     const ret = await until('the return', () => master.context.jobs.return(String(jid), master.config.id))
@@ -444,7 +447,7 @@ describe("functions of the master's host", () => {
     })
   })
 
-  test('show who has the name of the user of the master nothing of that one', async () => {
+  test("do not show jobs of the master's user to an eauth user of the same name", async () => {
     const host = currentUser()
     await open(
       { [host]: ['test.ping', '@jobs', '@runs', '@batch'] },
@@ -474,7 +477,7 @@ describe("functions of the master's host", () => {
     expect(master.published.map(({ job }) => Object.hasOwn(job, 'owner'))).not.toContain(true)
   })
 
-  test('are refused with a reason where no rule allows them', async () => {
+  test('are refused with a reason if no rule allows them', async () => {
     await open({ fred: ['.*', { '@runner': ['test.*'] }] })
     expect(await clear({ cmd: 'runner', fun: 'manage.up', ...fred })).toEqual({
       error: {
@@ -510,7 +513,7 @@ describe('guessing', () => {
   const isLocked = (reply: unknown) => JSON.stringify(reply).includes('too many wrong passwords for')
 
   test.each(ways)(
-    'of 150 passwords at once by %s 20 are looked at, and then none by any other way',
+    'of 150 passwords at once by %s only 20 are checked, and then none by any other request',
     async (_, way) => {
       await open({ fred: ['test.*'] })
       const replies = await Promise.all(many.map((n) => way(guess(n))))
@@ -523,7 +526,7 @@ describe('guessing', () => {
     },
   )
 
-  test('for as long as login_lockout says; who has a token goes on, and so do others', async () => {
+  test('locks the user out for login_lockout, but not their token and not other users', async () => {
     await open({ fred: ['test.*'], bob: ['test.*'] }, { login_attempts: 2 })
     const { token } = await login()
     for (const n of [1, 2]) await login(guess(n))
@@ -532,7 +535,7 @@ describe('guessing', () => {
     expect(await login({ ...fred, username: 'bob' })).toHaveProperty('token')
   })
 
-  test('at an address that a server of this host isValidProof for keeps out nobody who was right at another one', async () => {
+  test('at one address, if an API of this host signs it, locks no user out at an address of an earlier log-in', async () => {
     await open({ fred: ['test.*'] }, { login_attempts: 2 })
     const key = (await readRootKey(master.config, master.config.user)) as string
     const from =

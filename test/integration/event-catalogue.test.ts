@@ -54,7 +54,7 @@ const firedBy = ({ events }: InProcessMaster, tag: string | RegExp) => {
 }
 
 describe('the event', () => {
-  test('salt/auth tells of each sign-in: pending, accepted, denied; of a key rejected before only that it was refused', async () => {
+  test('salt/auth reports each sign-in as pending, accepted or denied; of a rejected key only that it was refused', async () => {
     const own = await open()
     const ask = (frame: Uint8Array) => own.answer(frame)
     const peer = await Peer.named('wire1')
@@ -86,7 +86,7 @@ describe('the event', () => {
     expect(own.events.map(({ tag }) => tag)).toEqual([tags.key])
   })
 
-  test('salt/key tells of a key that its owner gave up', async () => {
+  test('salt/key reports a key that its minion has revoked', async () => {
     const own = await open()
     const peer = await Peer.named('wire1')
     await own.file('wire1', peer.key.publicKey)
@@ -97,7 +97,7 @@ describe('the event', () => {
     expect(keysOf(data!)).toEqual(recordedKeys(tags.key))
   })
 
-  test('salt/job/error tells of a job that was refused: its load without what was to prove who asks', async () => {
+  test('salt/job/error reports a job that was refused: its load without the credentials', async () => {
     const own = await open()
     const key = (await own.rootKey()).toLowerCase()
     const load = { fun: 'test.ping', arg: [], tgt: 'wire1', tgt_type: 'glob', ret: '', jid: '', user: 'root' }
@@ -110,7 +110,7 @@ describe('the event', () => {
     expect(fired).not.toContain('abc')
   })
 
-  test('of a minion that starts comes in both forms, of a job in all three, of an exception as _salt_error', async () => {
+  test('of a started minion is fired in both forms, of a job in all three, and of an exception as _salt_error', async () => {
     cluster = await InProcessCluster.open({ transport: 'memory', minions: ['wire1'] })
     await cluster.run('*', 'test.ping')
     await cluster.run('*', 'nosuch.function', ['a', 'b'])
@@ -141,7 +141,7 @@ describe('the event', () => {
     })
   })
 
-  test('on the bus of a minion tells when its modules and its pillar were read anew', async () => {
+  test('on the bus of a minion reports that its modules and its pillar were reloaded', async () => {
     cluster = await InProcessCluster.open({ transport: 'memory', minions: ['wire1'] })
     const bus = await EventBus.connect(cluster.minionSockets('wire1'))
     const heard: Recorded[] = []
@@ -157,7 +157,7 @@ describe('the event', () => {
     await bus.close()
   })
 
-  test('on the bus of a minion tells when the connection to its master comes and goes', async () => {
+  test('on the bus of a minion reports that the connection to its master is lost', async () => {
     cluster = await InProcessCluster.open({ transport: 'memory', minions: ['wire1'] })
     const bus = await EventBus.connect(cluster.minionSockets('wire1'))
     const told = bus.subscribe((tag) => tag === tags.masterDisconnected)
@@ -169,7 +169,7 @@ describe('the event', () => {
     await bus.close()
   })
 
-  test('salt/presence/… tells at once who came and went, and who is there with every round of maintenance', async () => {
+  test('salt/presence/… lists at once the minions that came and went, and all present ones with each maintenance', async () => {
     const fired: [string, object][] = []
     let connected = new Set<string>()
     const own = await open()

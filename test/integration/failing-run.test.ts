@@ -7,7 +7,7 @@ import { startRun } from '../../core/runs/background.ts'
 import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 import { until } from '../harness/until.ts'
 
-test('ends with the reason, and leaves no process', async () => {
+test('a runner whose result cannot be recorded ends with the reason, and leaves no process', async () => {
   const folder = await temporaryFolder()
   onTestFinished(() => removeFolder(folder))
   await writeFile(join(folder, 'master'), `root_dir: ${folder}\n`)

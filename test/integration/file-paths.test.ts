@@ -106,7 +106,7 @@ const spelled = (answer: unknown): string =>
   ) ?? ''
 
 describe(`${PATHS.toLocaleString('en')} random and crafted paths`, () => {
-  test('CVE-2024-22232: read nothing outside the roots, by any request', { timeout: 300_000 }, async () => {
+  test('CVE-2024-22232: read no file outside the roots, by any request', { timeout: 300_000 }, async () => {
     const ask = await roots.serve({
       file_roots: { base: [roots.base], __env__: [join(roots.folder, 'envs', '__env__')] },
     })
@@ -132,7 +132,7 @@ describe(`${PATHS.toLocaleString('en')} random and crafted paths`, () => {
     expect(filesBelow(roots.folder)).toEqual(before)
   })
 
-  test("CVE-2024-38824: write nothing outside the minion's own folder", { timeout: 300_000 }, async () => {
+  test("CVE-2024-38824: write no file outside the minion's own folder", { timeout: 300_000 }, async () => {
     const config = { cachedir: join(roots.folder, 'cache'), file_recv: true, file_recv_max_size: 1 }
     const own = join(config.cachedir, 'minions', id, 'files')
     await mkdir(own, { recursive: true, mode: 0o700 })
@@ -173,7 +173,7 @@ describe('a file that is pushed', () => {
     return request.open(await master.answer(request.frame))
   }
 
-  test('lies in the folder of the minion that sent it, for nobody else to read', async () => {
+  test('is stored in the folder of the minion that sent it, readable by its owner only', async () => {
     expect(await push({ path: ['etc', 'motd'], loc: 0, data: 'hello ' })).toBe(true)
     expect(await push({ path: ['etc', 'motd'], loc: 6, data: Buffer.from('wörld') })).toBe(true)
     expect(await readFile(join(folder(), 'etc', 'motd'), 'utf8')).toBe('hello wörld')
@@ -181,7 +181,7 @@ describe('a file that is pushed', () => {
     expect(modes.every((mode) => mode === '40700' || mode === '100600')).toBe(true)
   })
 
-  test('comes whole: no gap, nothing of an older version behind it, the same piece twice is no harm', async () => {
+  test('is stored whole: no gap, nothing of an older version after its end, and the same piece twice is harmless', async () => {
     await push({ path: ['a'], loc: 0, data: 'a longer version' })
     expect(await push({ path: ['a'], loc: 100, data: 'x' })).toBe(false)
     expect(await push({ path: ['a'], loc: 0, data: 'one ' })).toBe(true)
@@ -190,7 +190,7 @@ describe('a file that is pushed', () => {
     expect(await readFile(join(folder(), 'a'), 'utf8')).toBe('one two')
   })
 
-  test('is not larger than file_recv_max_size, and is not left in part', async () => {
+  test('is not larger than file_recv_max_size, and no part of a larger one is kept', async () => {
     const megabyte = Buffer.alloc(1024 * 1024, 'x')
     expect(await push({ path: ['big'], loc: 0, data: megabyte })).toBe(true)
     expect(await push({ path: ['big'], loc: megabyte.length, data: 'y' })).toBe(false)
@@ -198,7 +198,7 @@ describe('a file that is pushed', () => {
     expect(master.logged.join('\n')).toContain('larger than 1 MB (file_recv_max_size)')
   })
 
-  test('that is not taken: who asks for reasons is told why', async () => {
+  test('is refused with the reason if the minion asks for reasons', async () => {
     const refused = 'it is larger than 1 MB (file_recv_max_size)'
     const load = { path: ['late'], loc: 2 ** 20, data: 'y', reasons: true }
     expect(await push(load)).toEqual({ refused })
@@ -217,7 +217,7 @@ describe('a file that is pushed', () => {
     expect(await readFile(join(folder(), 'replayed'), 'utf8')).toBe('newer')
   })
 
-  test('has a path of plain names and a place in it', async () => {
+  test('needs a path of plain names, and a position in the file', async () => {
     const before = filesBelow(folder())
     const wrong = [
       { path: 'a', loc: 0, data: 'x' },
@@ -236,7 +236,7 @@ describe('a file that is pushed', () => {
     expect(filesBelow(folder())).toEqual(before)
   })
 
-  test('goes nowhere else while a folder is swapped for a link', async () => {
+  test('stays inside its folder while a folder is swapped for a link', async () => {
     await push({ path: ['swapped', 'x'], loc: 0, data: 'x' })
     const place = join(folder(), 'swapped')
     const outside = join(master.root, 'outside')

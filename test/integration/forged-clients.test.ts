@@ -1,6 +1,6 @@
 /**
- * Programs that say they are somebody they are not, to a master that allows everybody everything: by the port of requests
- * and through an API on another host, 24 lies about 5 commands, and 8 about tokens each way with 2: 152 forged requests.
+ * Requests with false credentials to a master whose rules allow every user everything: by the port of requests and through
+ * an API on another host, 24 false credentials for 5 commands, and 8 false tokens each way for 2: 152 forged requests.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -131,9 +131,9 @@ const request = (cmd: string, proof: Load): Load => ({
   ...(commands[cmd]?.tgt === '*' && { kwargs: proof }),
 })
 
-describe('who says, by', () => {
+describe('false credentials by', () => {
   test.each(all)(
-    '%s: %s, is refused every command, changes nothing, and is in the audit log',
+    '%s: %s, get every command refused, change nothing, and are in the audit log',
     async (way, lie) => {
       const before = await effects()
       const proof = ({ ...lies, ...farLies }[lie] as () => Load)()
@@ -159,7 +159,7 @@ describe('who says, by', () => {
 })
 
 describe.each(Object.entries(ways))('by %s', (way, send) => {
-  test('a token is neither shown nor taken back by who does not have it', async () => {
+  test('a token is neither shown to nor revoked by a client that does not have it', async () => {
     const { good, revoked, expired } = tokens
     for (const token of [
       revoked,
@@ -178,7 +178,7 @@ describe.each(Object.entries(ways))('by %s', (way, send) => {
     expect(await send({ cmd: 'get_token', token: good })).toMatchObject({ name: 'fred' })
   })
 
-  test('who is who they say is served', async () => {
+  test('valid credentials are accepted', async () => {
     const right: Load[] = [password('mallory'), { token: tokens.good }]
     if (way === 'the port of requests')
       right.push({ user: 'fred', key: keys.fred }, { user: 'sudo_fred', key: keys.root })
@@ -207,14 +207,14 @@ describe('a client of the API', () => {
   const send = (cmd: string, load: Load) =>
     withApiClients(master.context, clearOnes, new Map()).get(cmd)?.(load, sender())
 
-  test.each(odd)('with credentials that cannot be text is refused as any other: %#', async (value) => {
+  test.each(odd)('with credentials that cannot be text is refused like any other: %#', async (value) => {
     for (const [name, way] of Object.entries(ways))
       for (const wrong of [{ password: value }, { username: value }, { eauth: value }])
         expect([name, await way({ cmd: 'mk_token', ...password('fred'), ...wrong })]).toEqual([name, ''])
     expect(master.logged.filter((line) => line.includes('failed'))).toEqual([])
   })
 
-  test('is no minion; of what is asked by those it is not for 100 lines a minute are in the log', async () => {
+  test('may not send requests of minions, nor a minion its requests: 100 such lines a minute are logged', async () => {
     const handlers = withApiClients(
       master.context,
       new Map(),
@@ -227,7 +227,7 @@ describe('a client of the API', () => {
   })
 
   test.each(['secret', '__proto__', ['ping'], { toString: 1 }, undefined])(
-    'is not passed on the command %j',
+    'cannot pass on the command %j',
     async (cmd) => {
       expect(await send('_client_request', { load: { cmd } })).toEqual({})
       expect(await send('_client_request', { load: cmd })).toEqual({})
@@ -244,14 +244,14 @@ describe('a client of the API', () => {
     [['salt/netapi/x'], {}],
     ['salt/netapi/x', 'text'],
     ['salt/netapi/x', []],
-  ])('fires hooks with their data, and nothing else: %#', async (tag, data) => {
+  ])('can fire hooks with their data, and nothing else: %#', async (tag, data) => {
     expect(await send('_client_event', { tag, data })).toEqual({ fired: false })
     expect(master.events).toEqual([])
     expect(await send('_client_event', { tag: 'salt/netapi/x', data: {} })).toEqual({ fired: true })
   })
 
   test.each<Load>([{ jid: {} }, { jid: JID, ids: 'wire1' }, { jid: JID, ids: [{}, null] }, {}])(
-    'gets nothing for %j',
+    'gets no returns for %j',
     async (load) => {
       expect(await send('_client_returns', { ids: ['wire1'], ...load })).toEqual({ returns: {}, rest: [] })
       expect(await send('_client_returns', { jid: JID, ids: ['x'.repeat(5000)] })).toEqual({
@@ -263,7 +263,7 @@ describe('a client of the API', () => {
     },
   )
 
-  test('gets returns in answers of bounded size, and learns of the keys it asked for only', async () => {
+  test('gets returns in answers of bounded size, and states only of the keys it asked for', async () => {
     const ids = ['wire1', 'wire2', 'wire3']
     for (const id of ids) {
       const ret = { id, jid: JID, fun: 'test.ping', return: 'x'.repeat(5_000_000), retcode: 0, success: true }

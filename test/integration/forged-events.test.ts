@@ -1,4 +1,4 @@
-/** Events of minions on the master's bus: only such as say who sent them. */
+/** Events of minions on the master's bus: only with tags that minions may use, and with the id of the sender. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { tags } from '../../core/events/index.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
@@ -112,7 +112,7 @@ beforeEach(() => {
 })
 
 describe('CVE-2025-22236, CVE-2025-22239: a tag that only masters may use', () => {
-  test('is one of more than 50 here', () => {
+  test('is one of more than 50 in this test', () => {
     expect(reserved.length).toBeGreaterThan(50)
   })
 
@@ -126,7 +126,7 @@ describe('CVE-2025-22236, CVE-2025-22239: a tag that only masters may use', () =
     expect(master.events.map((event) => event.tag)).not.toContain(tag)
   })
 
-  test('is told in the log, with the minion', async () => {
+  test('is logged with the minion', async () => {
     await fire({ tag: tags.auth, data: {} })
     expect(master.logged.filter((line) => !line.startsWith('trace '))).toEqual([
       'warn Dropped an event from wire1: minions may not use the tag salt/auth.',
@@ -134,7 +134,7 @@ describe('CVE-2025-22236, CVE-2025-22239: a tag that only masters may use', () =
   })
 
   test.each([5, null, ['salt/auth'], { toString: 'salt/auth' }, Buffer.from([0xff])])(
-    'is not hidden in a value of another kind: %j',
+    'is recognised in a value of another type: %j',
     async (tag) => {
       await fire({ tag, data: {} })
       await fire({ events: [{ tag, data: {} }, 5, null, [], 'x'], pretag: 'pre' })
@@ -145,7 +145,7 @@ describe('CVE-2025-22236, CVE-2025-22239: a tag that only masters may use', () =
 })
 
 describe('an event that a minion may fire', () => {
-  test('arrives with a value that JSON does not have', async () => {
+  test('arrives with values that JSON cannot express', async () => {
     expect(await fire({ tag: tags.saltError, data: [9007199254740993n] })).toBeNull()
     expect(master.events.map(({ tag }) => tag)).toEqual([tags.saltError])
     expect(master.logged.join()).toContain('wire1 reported an error: [9007199254740993]')
@@ -159,7 +159,7 @@ describe('an event that a minion may fire', () => {
     expect(master.events[1]?.data).toMatchObject({ a: 2 })
   })
 
-  test.each(own)('names its sender, whatever the data say: %s', async (tag) => {
+  test.each(own)('has the id of its sender, whatever its data contains: %s', async (tag) => {
     await fire({ events: [{ tag, data: { id: 'wire2' } }] })
     expect(master.events).toEqual([{ tag, data: { id: 'wire1' } }])
   })

@@ -1,4 +1,4 @@
-/** What somebody between a master and a minion, or another minion, can make a minion do: nothing. */
+/** A man in the middle between a master and a minion, or another minion, cannot make a minion do anything. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { AesKeys } from '../../core/channel/aes-keys.ts'
@@ -118,7 +118,7 @@ describe('publications', () => {
       expect(executed).toEqual(Array.from({ length: 241 }, (_, n) => jid(n)))
     })
 
-    test('do not run under the next AES key, nor does the minion take the old one for new', async () => {
+    test('do not run under the next AES key, and the minion does not accept the old key as new', async () => {
       await publish(0, 10)
       await receive(recorded)
       aesKeys.rotate()
@@ -130,7 +130,7 @@ describe('publications', () => {
       expect(executed).toHaveLength(20)
     })
 
-    test('do not run in another order, or one that was held back, when a later one has run', async () => {
+    test('do not run in another order, and a delayed one does not run after a later one', async () => {
       await publish(0, 3)
       await receive([recorded[2]!, recorded[0]!, recorded[1]!, recorded[2]!])
       expect(executed).toEqual([jid(2)])
@@ -150,7 +150,7 @@ describe('publications', () => {
     })
   })
 
-  describe('CVE-2016-1866, CVE-2017-7893: that are no master’s', () => {
+  describe('CVE-2016-1866, CVE-2017-7893: that do not come from the master', () => {
     /** Made by somebody who knows the AES key, as every minion does. */
     async function forgeries(): Promise<Record<string, Uint8Array>> {
       const job = jobOf(jid(1))
@@ -189,7 +189,7 @@ describe('publications', () => {
     }
     const packHonest = (honest: object) => encodeNetwork({ enc: 'aes', sig_algo: 'PKCS1v15-SHA1', ...honest })
 
-    test('are ignored, and what comes after them is not', async () => {
+    test('are ignored, and genuine ones after them run', async () => {
       const forged = await forgeries()
       for (const [name, frame] of Object.entries(forged)) {
         await receive([frame])
@@ -201,7 +201,7 @@ describe('publications', () => {
       expect(executed).toEqual([jid(3)])
     })
 
-    test('are ignored when they are signed but hold no job', async () => {
+    test('are ignored when they are signed but contain no job', async () => {
       const loads = [
         {},
         { fun: 'cmd.run' },
@@ -219,7 +219,7 @@ describe('publications', () => {
       expect(executed).toEqual([])
     })
 
-    test('are believed without a signature only if sign_pub_messages is off, and a wrong one not even then', async () => {
+    test('are accepted unsigned only with sign_pub_messages off, and with a wrong signature never', async () => {
       const forged = await forgeries()
       await receive(
         [forged['signed by another minion']!, forged['with the signature of another publication']!],
@@ -232,7 +232,7 @@ describe('publications', () => {
   })
 })
 
-describe('a reply from somebody in between', () => {
+describe('a reply from a man in the middle', () => {
   let master: InProcessMaster
   let minionKey: PrivateKey
   let known: PublicKey | undefined
@@ -270,7 +270,7 @@ describe('a reply from somebody in between', () => {
 
   const nonceOf = (request: Uint8Array) => (decode(request) as { load: { nonce: string } }).load.nonce
 
-  test('CVE-2022-22935: a sign-in is not ended by it, once the master is known', async () => {
+  test('CVE-2022-22935: does not end a sign-in if the master is known', async () => {
     const outcome = await attempt()
     expect(outcome.state).toBe('accepted')
     const foreign = await keyPair('wire2')
@@ -320,7 +320,7 @@ describe('a reply from somebody in between', () => {
     return { frame }
   }
 
-  test('CVE-2022-22934: a pillar is taken only if the master signed it for this request', async () => {
+  test('CVE-2022-22934: cannot replace a pillar, which the master must have signed for this request', async () => {
     const outcome = await attempt()
     if (outcome.state !== 'accepted') throw new Error('not accepted')
     let change: Change = (reply) => reply

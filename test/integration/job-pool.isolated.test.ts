@@ -83,7 +83,7 @@ async function run(
   return returns[0]!
 }
 
-test('a job that is killed gives a return, and the log has no word of an error', async () => {
+test('a job that is killed has a return, and no error is logged', async () => {
   const log = spyLog()
   const pool = openPool({}, { log })
   const job = jobOf('test.sleep', 30)
@@ -93,7 +93,7 @@ test('a job that is killed gives a return, and the log has no word of an error',
   expect(log.error).not.toHaveBeenCalled()
 })
 
-test('what a TypeScript module throws is returned with the line and column of its source', async () => {
+test('an error of a TypeScript module is returned with the line and column of its source', async () => {
   await mkdir(join(folder, 'modules'))
   const file = join(folder, 'modules', 'typed.ts')
   await writeFile(
@@ -106,7 +106,7 @@ test('what a TypeScript module throws is returned with the line and column of it
   expect(ret).toMatchObject({ success: false, return: expect.stringContaining(`${file}:6:9)`) })
 })
 
-test('what cannot be sent is a failed return that names the place, and the process goes on', async () => {
+test('a result that cannot be sent is a failed return that names its place, and the process continues', async () => {
   await mkdir(join(folder, 'modules'))
   await writeFile(
     join(folder, 'modules', 'odd.js'),
@@ -145,7 +145,7 @@ export const many = () => Array.from({ length: 1_000_001 }, () => [])
   pool.close()
 })
 
-test('the reason a job ends for is in its return: a throw in a timer, a rejection nobody waits for, no memory', async () => {
+test('the return says why a job has ended: an error in a timer, an unhandled rejection, or no memory', async () => {
   await mkdir(join(folder, 'modules'))
   await writeFile(
     join(folder, 'modules', 'ends.js'),
@@ -197,7 +197,7 @@ describe('a file that a job fetches', () => {
     expect((await readFile(dest)).equals(content)).toBe(true)
   })
 
-  test('is fetched again if it changes meanwhile, and missing if it does each time', async () => {
+  test('is fetched again if it changes meanwhile, and missing if it changes each time', async () => {
     const dest = join(folder, 'big')
     let asked = 0
     const ret = await fetch(dest, (loc) => {
@@ -257,7 +257,7 @@ describe('a file that a job fetches', () => {
     pool.close()
   })
 
-  test('is downloaded by the job process itself where the minion downloads others, which may never end', async () => {
+  test('is downloaded by the job process itself while downloads of the minion may hang', async () => {
     const pool = openPool()
     const silent = new Set<number>()
     const request: MinionServices['request'] = async ({ cmd, path, loc }) => {
@@ -306,7 +306,7 @@ test('questions between jobs are answered by the process that is ready, and star
   pool.close()
 })
 
-test('jobs in a row share two processes, of which one ends when no job comes', async () => {
+test('jobs in a row share two processes, one of which ends when no job comes', async () => {
   const pool = openPool({}, { spareMs: 300 })
   const pids = new Set<number>()
   for (let job = 0; job < 4; job++) await run(pool, jobOf('test.ping'), (pid) => pids.add(pid))
@@ -317,7 +317,7 @@ test('jobs in a row share two processes, of which one ends when no job comes', a
   pool.close()
 })
 
-test('many jobs at once share the processes that are there, and only so many are started at once', async () => {
+test('many jobs at once share processes: fewer than 20 are started for 40 jobs', async () => {
   const pool = openPool()
   const pids = new Set<number>()
   const all = Array.from({ length: 40 }, () => run(pool, jobOf('test.echo', 'x'), (pid) => pids.add(pid)))
@@ -326,7 +326,7 @@ test('many jobs at once share the processes that are there, and only so many are
   pool.close()
 })
 
-test('a job that is taken back while it waits for a process does not begin, and says so', async () => {
+test('a job that is taken back while it waits for a process does not begin, and its return says so', async () => {
   const pool = openPool({}, { warm: 0 })
   const left = new AbortController()
   const returns: ReturnLoad[] = []
@@ -345,7 +345,7 @@ test('a job that is taken back while it waits for a process does not begin, and 
   pool.close()
 })
 
-test('a file that loops for ever while it is loaded is named, ends no other job, and is not tried again until it changes', async () => {
+test('a file that loops while it is loaded is named, ends no other job, and is not loaded again until it changes', async () => {
   const file = join(folder, 'modules', 'endless.js')
   await mkdir(join(folder, 'modules'))
   await writeFile(file, 'for (;;);\nexport const f = () => 1\n')
@@ -370,7 +370,7 @@ test('a file that loops for ever while it is loaded is named, ends no other job,
   pool.close()
 })
 
-test('a file that blocks its process after its job has failed with a timeout is found, too', async () => {
+test('a file that blocks its process after its job has timed out is found, too', async () => {
   const flag = join(folder, 'block')
   await mkdir(join(folder, 'modules'))
   const wait = `while (!existsSync(${JSON.stringify(flag)})) await new Promise((done) => setTimeout(done, 10))`
@@ -387,7 +387,7 @@ test('a file that blocks its process after its job has failed with a timeout is 
   pool.close()
 })
 
-test('what there is to call is described without the files that block their process, however many', async () => {
+test('functions are listed without the files that block their process, however many', async () => {
   await mkdir(join(folder, 'modules'), { recursive: true })
   for (const name of ['one', 'two', 'three'])
     await writeFile(join(folder, 'modules', `${name}.js`), 'for (;;) {}\n')
@@ -410,13 +410,13 @@ describe('questions about modules', () => {
   afterEach(() => pool.close())
   const module = (name: string, text: string) => writeFile(join(folder, 'modules', `${name}.js`), text)
 
-  test('what there is to call is described in a process of its own', async () => {
+  test('functions are listed in a process of its own', async () => {
     await module('own', 'export const pid = () => process.pid\n')
     const catalogue = JSON.parse((await pool.describe()) ?? '')
     expect(catalogue.functions).toMatchObject({ 'own.pid': null, 'test.ping': {} })
   })
 
-  test('calls are checked as jobs would be, one after the other in the same process', async () => {
+  test('calls are checked as jobs would check them, one after the other in the same process', async () => {
     await module('own', 'export const pid = () => process.pid\n')
     const calls = [
       { fun: 'test.ping', arg: [] },
@@ -428,7 +428,7 @@ describe('questions about modules', () => {
       expect(await pool.check(calls)).toEqual([null, null, null, "'test.pign' is not available."])
   })
 
-  test('a module that ends or stops the process harms nothing: there is no answer, and then there is one again', async () => {
+  test('a module that ends or stops the process gets no answer, and the next question does', async () => {
     await module('own', 'export const pid = () => process.pid\n')
     await module('ends', 'process.exit(3)\n')
     expect(await pool.describe()).toBeUndefined()

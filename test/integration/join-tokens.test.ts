@@ -71,7 +71,7 @@ const stateOf = async (id: string) => master.context.keys.state(id)
 const told = (tag: string) => master.events.filter((event) => event.tag === tag).map(({ data }) => data)
 
 describe('a join token', () => {
-  test('lets one minion in without a person, and no second one, which is told why', async () => {
+  test('has one minion accepted without an administrator, and a second one pending with the reason', async () => {
     const token = await tokenFor()
     expect(await join(token)).toMatchObject({ state: 'accepted' })
     expect(await stateOf('web1')).toBe('accepted')
@@ -92,14 +92,14 @@ describe('a join token', () => {
     ['after its time', 'expired', async () => wait(HOUR)],
     ['once revoked', 'unknown', async () => invites.revoke(invites.list()[0]!.id)],
     ['for another id', 'mismatch', async () => {}],
-  ])('is good for nothing %s', async (_when, reason, meanwhile) => {
+  ])('does not accept a minion %s', async (_when, reason, meanwhile) => {
     const token = await tokenFor(reason === 'mismatch' ? 'db*,mail' : 'db*,web?')
     await meanwhile()
     expect(await join(token)).toEqual({ state: 'pending', join: reason })
     expect(await stateOf('web1')).toBe('pending')
   })
 
-  test('for several lets in so many, of those that come at once to several workers', async () => {
+  test('for three minions accepts three of those that come at once to several workers', async () => {
     const token = await tokenFor('*', 3)
     const { secret } = { secret: token.split('.')[0] as string }
     const others = [1, 2].map(() => new Invites(master.config.pki_dir, { clock: { now: () => master.now } }))
@@ -116,7 +116,7 @@ describe('a join token', () => {
     await Promise.all(others.map((each) => each.close()))
   })
 
-  test('is used up neither where another option accepts the key, nor by a minion that is accepted', async () => {
+  test('is not used up if another option accepts the key, or by a minion that is accepted already', async () => {
     const token = await tokenFor()
     await master.file('web1', (await keyPair('wire1')).publicKey)
     expect(await join(token)).toMatchObject({ state: 'accepted' })
@@ -124,8 +124,8 @@ describe('a join token', () => {
   })
 })
 
-describe('who listens on the way', () => {
-  test('does not see the token, nor what proofs are made with', async () => {
+describe('an eavesdropper on the network', () => {
+  test('does not see the token, nor the secret of the proofs', async () => {
     const token = await tokenFor()
     let sent = ''
     await join(token, {
@@ -146,7 +146,7 @@ describe('who listens on the way', () => {
     ['key', async () => ({ pub: (await keyPair('wire2')).publicKey.pem })],
     ['id', async () => ({ id: 'web2' })],
     ['nonce', async () => ({ nonce: '0'.repeat(32) })],
-  ])('cannot use the proof for another %s, and the token stays good', async (_what, change) => {
+  ])('cannot use the proof for another %s, and the token stays valid', async (_what, change) => {
     const token = await tokenFor()
     const changes = await change()
     await join(token, { wire: altered((load) => ({ ...load, ...changes })) }).catch(() => {})
@@ -172,8 +172,8 @@ describe('who listens on the way', () => {
   )
 })
 
-describe('what a join token does not open', () => {
-  test('an id that has another key: that stays denied, and the token good', async () => {
+describe('a join token does not accept', () => {
+  test('an id that has another key: the new key stays denied, and the token valid', async () => {
     const token = await tokenFor()
     await master.file('web1', (await keyPair('wire2')).publicKey)
     expect(await join(token)).toEqual({ state: 'rejected' })
@@ -207,7 +207,7 @@ describe('the master that a join token names', () => {
   })
 })
 
-test('of a token that was cut off, or is of another master, it is said so, in a line of which the log masks nothing', async () => {
+test('a join token that was cut off, or is of another master, is logged with the reason, and nothing of it is masked', async () => {
   const named = await joinOf({ join_token: await tokenFor(), join_token_file: '' }, fakeLog().log)
   expect(sanitize(named?.refusal((await keyPair('wire1')).publicKey))).toContain(
     'Its key has the fingerprint',
@@ -240,7 +240,7 @@ test('every change that the master makes itself is an event and a line in the au
   ])
 })
 
-test('strangers cannot fill the audit log: of keys that are not accepted a hundred a minute are written down', async () => {
+test('unauthenticated sign-ins cannot fill the audit log: 100 lines a minute are written for keys that are not accepted', async () => {
   const { pem } = (await keyPair('wire2')).publicKey
   await master.file('web1', (await keyPair('wire1')).publicKey)
   for (let n = 0; n < 110; n++) {
@@ -254,7 +254,7 @@ test('strangers cannot fill the audit log: of keys that are not accepted a hundr
   expect(JSON.parse((await lines()).at(-1)!)).toMatchObject({ act: 'denied', left_out_before: 10 })
 })
 
-test('a minion joins with the token in its environment, and a second one says in its log why it waits', async () => {
+test('a minion joins with the token in its environment, and a second one logs why it waits', async () => {
   const cluster = await InProcessCluster.open({
     minions: [],
     transport: 'memory',

@@ -43,7 +43,7 @@ test('numbers go to a minion and into the job cache as they were typed', async (
   expect(await render('yaml', returned)).toContain('- 3.0\n  - -0.0\n  - 1e400\n  - 9007199254740993\n')
 })
 
-test('a module gets a boxed number and a bigint where it declares nothing, and may return both', async () => {
+test('an undeclared parameter gets a boxed number or a bigint, and a function may return both', async () => {
   const seen = await cluster.run('web1', 'kinds.seen', parseInput(['3', '3.0', '9007199254740993']))
   expect(seen).toEqual({ web1: ['number', 'object', 'bigint'] })
   const given = await cluster.run('web1', 'kinds.given')

@@ -153,7 +153,7 @@ afterEach(async () => {
   await removeFolder(root)
 })
 
-test('returns of 500 jobs that end during an outage of 10 minutes arrive within a minute of its end, each once, although the minion is started again in between', async () => {
+test('returns of 500 jobs during a 10-minute outage arrive once, within a minute of its end, despite a minion restart', async () => {
   await minion.finish(0)
   await pass(10, () => minion.owed() === 0)
   expect(minion.owed()).toBe(0)
@@ -180,7 +180,7 @@ test('returns of 500 jobs that end during an outage of 10 minutes arrive within 
   )
 })
 
-test('returns are sent again until a master takes them that could not for an hour', async () => {
+test('returns are sent again until a master accepts them that could not for an hour', async () => {
   const answer = master.answer.bind(master)
   let broken = true
   master.answer = async (frame) => (broken ? Buffer.from('no reply of any protocol') : answer(frame))

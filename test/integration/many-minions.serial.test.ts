@@ -15,7 +15,7 @@ afterEach(async () => {
   await cluster?.close()
 })
 
-test(`${MINIONS} minions sign in, and every one of them answers test.ping, ${ROUNDS} times; every return is stored and counted`, async () => {
+test(`${MINIONS} minions sign in, and each answers test.ping ${ROUNDS} times; every return is stored and counted`, async () => {
   cluster = await Cluster.open()
   const { config } = cluster
   const address = { host: '127.0.0.1', port: config.ret_port, ownTopics: true }

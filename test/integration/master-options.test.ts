@@ -36,7 +36,7 @@ async function ask(load: Record<string, unknown>, changes: Record<string, unknow
 describe('request_server_ttl', () => {
   const sent = (secondsAgo: number) => ({ ts: Math.floor(master.now / 1000) - secondsAgo })
 
-  test('refuses requests that are older, and those that do not say how old they are', async () => {
+  test('refuses requests that are older, and those without a time', async () => {
     await open({ request_server_ttl: 30 })
     expect(await ask({ cmd: '_file_envs' }, sent(29))).toEqual(['base'])
     expect(await ask({ cmd: '_file_envs' }, sent(-3600))).toEqual(['base'])
@@ -66,7 +66,7 @@ describe('the signature of a return', () => {
 
   test.each<[string, Record<string, unknown>, Record<string, unknown>, unknown]>([
     ['may be missing', {}, ret, true],
-    ['may be wrong, which is told, unless such returns are to be dropped', {}, wrong, true],
+    ['may be wrong, with a warning, without drop_messages_signature_fail', {}, wrong, true],
     [
       'must be there with require_minion_sign_messages',
       { require_minion_sign_messages: true },
@@ -112,7 +112,7 @@ describe('the signature of a return', () => {
   })
 })
 
-test('allow_minion_key_revoke: off keeps the key of a minion that gives it up', async () => {
+test('allow_minion_key_revoke: off keeps the key of a minion that revokes it', async () => {
   await open({ allow_minion_key_revoke: false })
   await ask({ cmd: 'revoke_auth' })
   expect(master.context.keys.accepted('wire1' as never)).toBeDefined()
@@ -122,7 +122,7 @@ test('allow_minion_key_revoke: off keeps the key of a minion that gives it up', 
 test.each([
   [{ minion_data_cache_events: false }, { os: 'Debian', id: 'wire1' }],
   [{ minion_data_cache: false }, undefined],
-])('with %j grains that come are not told', async (options, kept) => {
+])('with %j grains of a minion fire no event', async (options, kept) => {
   await open(options)
   const load = {
     cmd: '_pillar',
@@ -137,7 +137,7 @@ test.each([
   expect(master.events).toEqual([])
 })
 
-test('secrets in the arguments of a job go to its minions, and neither into events nor into what is stored', async () => {
+test('secrets in the arguments of a job are sent to its minions, and masked in events and in the store', async () => {
   await open({ publisher_acl: { alice: ['test.*'] } })
   const arg = ['cat', { __kwarg__: true, stdin: 'hunter2', cwd: '/' }]
   const shown = ['cat', { __kwarg__: true, stdin: '**********', cwd: '/' }]
@@ -161,7 +161,7 @@ test('secrets in the arguments of a job go to its minions, and neither into even
   expect(JSON.stringify([master.events, master.logged])).not.toContain('hunter2')
 })
 
-test('arguments of a function whose module never finishes loading are all taken for secret', async () => {
+test('arguments of a function whose module never finishes loading are all masked', async () => {
   const folder = await temporaryFolder('salt-modules-')
   await mkdir(join(folder, 'modules'))
   await writeFile(join(folder, 'modules', 'hangs.mjs'), 'await new Promise(() => {})\n')
@@ -179,7 +179,7 @@ test('arguments of a function whose module never finishes loading are all taken 
   await removeFolder(folder)
 })
 
-test('a job is addressed to minions by their ids where the target is one of ids, listed ones without a key among them', async () => {
+test('a job is addressed to minions by id if its target selects by id, including listed ids without a key', async () => {
   await open({})
   const load = { cmd: 'publish', fun: 'test.ping', arg: [], user: 'root', key: await master.rootKey() }
   for (const [tgt, tgt_type] of [

@@ -31,7 +31,7 @@ const get = (ask: Ask | undefined, tgt: unknown, fun: unknown, tgt_type?: string
   ask?.({ cmd: '_mine_get', tgt, fun, ...(tgt_type && { tgt_type }) })
 
 describe('the mine', () => {
-  test('gives minions the values of others: of one function by id, of several by function', async () => {
+  test('gives minions the values of other minions: of one function by id, of several by function', async () => {
     const [web1, web2] = [await minion('web1', { os: 'Debian' }), await minion('web2', { os: 'Arch' })]
     expect(await put(web1, { 'test.ping': true, addresses: ['10.0.0.1'] })).toBe(true)
     expect(await put(web2, { 'test.ping': true })).toBe(true)
@@ -105,7 +105,7 @@ describe('the mine', () => {
     expect(await get(again, '*', 'a')).toEqual({})
   })
 
-  test('has nothing of a minion whose key is gone, also for the next one with its id', async () => {
+  test('has no values of a minion whose key was deleted, nor for the next minion with its id', async () => {
     const [web1, web2] = [await minion('web1'), await minion('web2')]
     await put(web1, { a: 1 })
     await master.context.keys.remove(['web1'])
@@ -115,7 +115,7 @@ describe('the mine', () => {
     expect(master.context.mine.names('web2')).toEqual([])
   })
 
-  test('takes no request twice: a replayed one brings no old value back', async () => {
+  test('processes no request twice: a replayed one does not bring an old value back', async () => {
     const peer = await Peer.named('web1')
     await master.file('web1', peer.key.publicKey)
     await peer.signIn((frame) => master.answer(frame))
@@ -131,7 +131,7 @@ describe('the mine', () => {
     ['a list', [1]],
     ['a name that is too long', { ['n'.repeat(256)]: 1 }],
     ['an empty name', { '': 1 }],
-  ])('refuses %s, and says so in the log', async (_, data) => {
+  ])('refuses %s, and logs it', async (_, data) => {
     const web1 = await minion('web1')
     expect(await put(web1, data)).toBe(false)
     expect(master.context.mine.names('web1')).toEqual([])
@@ -141,7 +141,7 @@ describe('the mine', () => {
     ['pillar values by patterns', 'role:*', 'pillar'],
     ['an unknown target type', 'x', 'nonsense'],
     ['a compound target that is broken', 'G@os:Debian and (', 'compound'],
-  ])('gives nothing for %s', async (_, tgt, tgt_type) => {
+  ])('returns nothing for %s', async (_, tgt, tgt_type) => {
     const web1 = await minion('web1')
     await put(web1, { a: 1 })
     expect(await get(web1, tgt, 'a', tgt_type)).toEqual({})

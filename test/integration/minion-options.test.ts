@@ -9,7 +9,7 @@ import { until } from '../harness/until.ts'
 let cluster: InProcessCluster
 afterEach(() => cluster?.close())
 
-test('with pub_ret off nothing is returned to the master; what cache_jobs keeps stays on the minion', async () => {
+test('with pub_ret off no return is sent to the master; with cache_jobs it stays on the minion', async () => {
   const minion = { pub_ret: false, cache_jobs: true }
   cluster = await InProcessCluster.open({ transport: 'memory', minions: ['web1'], minion })
   const { master } = cluster
@@ -30,7 +30,7 @@ test('with pub_ret off nothing is returned to the master; what cache_jobs keeps 
   expect(master.events.filter(({ tag }) => tag.includes('/ret/'))).toEqual([])
 })
 
-test('with require_minion_sign_messages and minion_sign_messages returns arrive, whatever they hold', async () => {
+test('with require_minion_sign_messages and minion_sign_messages returns of all types arrive', async () => {
   cluster = await InProcessCluster.open({
     transport: 'memory',
     minions: ['web1'],

@@ -1,4 +1,4 @@
-/** What a minion leaves that cannot start, or is stopped before it has. */
+/** A minion that cannot start, or is stopped before it has, leaves nothing open. */
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ async function configured(...lines: string[]) {
   return loadMinionConfig({ configDir: folder }).config
 }
 
-test('a minion that cannot be opened closes what it has opened, and fails alike when it is opened again', async () => {
+test('a minion that fails to open closes all its resources, and fails in the same way when it is opened again', async () => {
   const config = await configured('master: nothing.there', 'master_type: func')
   const children = () => treeOf(process.pid).filter(({ state }) => state !== 'Z').length
   const before = children()

@@ -36,7 +36,7 @@ async function request(peer: Peer, load: Record<string, unknown> = {}) {
   return readMissedJobsReply(sealed.open(await ask(sealed.frame)))
 }
 
-test('a minion gets those that are for it and that it has not returned, oldest first, as they were published', async () => {
+test('a minion gets the jobs that target it and that it has not returned, oldest first, as they were published', async () => {
   const first = await publish({ arg: ['password=geheim'] })
   await publish({ tgt: 'wire2' })
   const words = [['a', '01']]
@@ -52,7 +52,7 @@ test('a minion gets those that are for it and that it has not returned, oldest f
   expect((await request(wire2)).jobs).toHaveLength(2)
 })
 
-test('a minion gets none from before its key was accepted, which may have been for another host', async () => {
+test('a minion gets no job from before its key was accepted, since it may have been for another host', async () => {
   await publish({ tgt: 'wire1' })
   master.now += 2000
   const newer = await publish({ tgt: 'wire1' })
@@ -61,7 +61,7 @@ test('a minion gets none from before its key was accepted, which may have been f
   expect((await request(wire1)).jobs.map(({ job }) => job.jid)).toEqual([newer])
 })
 
-test('many come in several answers, each once', async () => {
+test('many jobs come in several answers, each job once', async () => {
   const jids: string[] = []
   for (let n = 0; n < 5; n++) jids.push(await publish({ arg: ['x'.repeat(400_000)] }))
   const found: string[] = []
@@ -76,7 +76,7 @@ test('many come in several answers, each once', async () => {
   expect([found, sizes]).toEqual([jids, [2, 2, 1]])
 })
 
-test('they are given and kept for missed_jobs_seconds, also after a restart of the master', async () => {
+test('jobs are given and kept for missed_jobs_seconds, also after a restart of the master', async () => {
   const old = await publish({})
   await master.restart()
   expect((await request(wire1)).jobs.map(({ job }) => job.jid)).toEqual([old])
@@ -87,7 +87,7 @@ test('they are given and kept for missed_jobs_seconds, also after a restart of t
 })
 
 test.each([[{ after: 'x' }], [{ after: [{}, 1] }], [{ after: [1e300, '20300101000000000000'] }]])(
-  'a request that makes no sense is answered: %j',
+  'an invalid request is answered: %j',
   async (load) => {
     await publish({})
     expect((await request(wire1, load)).jobs.length).toBeLessThan(2)

@@ -1,4 +1,4 @@
-/** What the transport nats does beyond what all transports do: several masters, pieces, lost servers, strangers. */
+/** What the transport nats does beyond what all transports do: several masters, pieces, lost servers, foreign clients. */
 import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -53,7 +53,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     return taken
   }
 
-  test('gives each request to one of several masters, and all of them to those that are left', async () => {
+  test('gives each request to one of several masters, and after an end of some to the remaining ones', async () => {
     const { process } = fleet()
     const asked = [0, 0, 0]
     const masters = await Promise.all(
@@ -79,7 +79,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     await expect(client.request(encodeLocal(1), 100)).rejects.toMatchObject({ code: 'TIMEOUT' })
   })
 
-  test('gives a request to the master of a name, and to no other if that is not there', async () => {
+  test('gives a request to the master it names, and to no other if that is away', async () => {
     const { process } = fleet()
     const serveAs = async (name: string) => {
       const master = await serveRequests(process(), { ...anywhere, name })
@@ -96,7 +96,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     void two
   })
 
-  test('knows the masters that answer, and chooses among them', async () => {
+  test('lists the masters that answer, and chooses among them', async () => {
     const { process } = fleet()
     const one = process()
     await serve(one)
@@ -113,7 +113,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     await eventually(() => expect(client.choose?.('one')).toBe('two'))
   })
 
-  test('sends no request whose time was over while others were answered', async () => {
+  test('does not send a request that timed out while others were answered', async () => {
     const { process } = fleet()
     const requests = await serve(process())
     let asked = 0
@@ -149,7 +149,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     expect(taken.sort((a, b) => a.from - b.from)).toEqual(sent)
   })
 
-  test('shows a subscriber to every master, and tells it of none but the last', async () => {
+  test('shows a subscriber to every master, and reports a disconnection only when the last master is gone', async () => {
     const { process } = fleet()
     const one = await process().servePublish(anywhere)
     const two = await process().servePublish(anywhere)
@@ -169,7 +169,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     await eventually(() => expect(states).toEqual(['up', 'down']))
   })
 
-  test('goes on after the server was killed and started again', async () => {
+  test('works again after the server was killed and restarted', async () => {
     const lost = await startNats()
     own({ close: () => lost.drop() })
     const reported: string[] = []
@@ -204,7 +204,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     expect(await take(subscriber, 1)).toEqual([{ x: 2 }])
   })
 
-  test('answers only to subjects of its prefix, since a master may publish to others than who asks', async () => {
+  test('answers only to subjects of its prefix, since a master may publish to more subjects than clients may', async () => {
     const { prefix, servers, process } = fleet()
     const requests = await serve(process())
     requests.serve(async (request) => request)
@@ -225,7 +225,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     expect(heard).toEqual([])
   })
 
-  test('is not disturbed by messages of strangers', async () => {
+  test('is not disturbed by messages of foreign clients', async () => {
     const { process, prefix, servers } = fleet()
     const master = process()
     const requests = await serve(master)
@@ -267,7 +267,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     expect(publisher.subscribers).toBe(1)
   })
 
-  test('says what is wrong with the credentials, to a master and to a minion', async () => {
+  test('reports wrong credentials, to a master and to a minion', async () => {
     const closed = await startNats('authorization { user: salt, password: geheim }')
     own({ close: () => closed.drop() })
     const servers = [`127.0.0.1:${closed.port}`]
@@ -282,7 +282,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     await own(await right.openRequestPort(anywhere))
   })
 
-  test('fails fast where nothing listens, and where no master is', async () => {
+  test('fails fast if no server listens, or no master is there', async () => {
     const { process } = fleet()
     const fast = { ...anywhere, failFast: true }
     const alone = own(process().connectRequests(fast))
@@ -317,7 +317,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     )
   })
 
-  test('refuses a server without TLS where TLS is asked for, and says so', async () => {
+  test('refuses a server without TLS if TLS is configured, and says so', async () => {
     const servers = [`127.0.0.1:${server.port}`]
     const secure = natsTransport({ servers, prefix: 'salt', tls: { rejectUnauthorized: true } })
     const client = own(secure.connectRequests(anywhere))
@@ -326,7 +326,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     )
   })
 
-  test('reports what the server does not permit', async () => {
+  test('reports missing permissions of the server', async () => {
     const strict = await startNats(
       'authorization { users: [ { user: salt, password: geheim, permissions: { subscribe: "other.>" } } ] }',
     )
@@ -346,7 +346,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     )
   })
 
-  test('reports a second master that is not of the same cluster', async () => {
+  test('reports a second master of another cluster', async () => {
     const { process } = fleet()
     const heard: [string, string][] = []
     const open = (name: string, group?: string) =>
@@ -376,7 +376,7 @@ describe('the transport nats', needs(program('nats-server')), () => {
     )
   })
 
-  test('knows a subscriber that has proved who it is, however many strangers say hello', async () => {
+  test('keeps a verified subscriber, however many unverified ones announce themselves', async () => {
     const { prefix, servers, process } = fleet()
     const identify = async (introduction: Uint8Array) => [Buffer.from(introduction).toString()]
     const publisher = own(await process().servePublish({ ...anywhere, identify }))

@@ -6,7 +6,7 @@ let cluster: InProcessCluster
 afterEach(() => cluster?.close())
 
 test.each(['memory', 'zeromq'] as const)(
-  'over the transport %s minions sign in, take jobs and return what they come to',
+  'over the transport %s minions sign in, take jobs and return their results',
   async (transport) => {
     cluster = await InProcessCluster.open({ transport, minions: ['web1', 'web2', 'db1'] })
     expect(await cluster.run('*', 'test.ping')).toEqual({ web1: true, web2: true, db1: true })
@@ -18,7 +18,7 @@ test.each(['memory', 'zeromq'] as const)(
   },
 )
 
-test('over memory a new AES key loses no job: each minion signs in again and takes the publication it could not read', async () => {
+test('over memory no job is lost when the AES key is rotated: each minion signs in again and reads the publication', async () => {
   cluster = await InProcessCluster.open({ transport: 'memory', minions: ['web1', 'web2'] })
   for (let round = 0; round < 3; round++) {
     cluster.master.aesKeys.rotate()
@@ -26,7 +26,7 @@ test('over memory a new AES key loses no job: each minion signs in again and tak
   }
 })
 
-test('over memory publications by topic reach those they are for', async () => {
+test('over memory publications by topic reach the minions they are for', async () => {
   const options = { zmq_filtering: true }
   const setup = { transport: 'memory', minions: ['web1', 'db1'], master: options, minion: options } as const
   cluster = await InProcessCluster.open(setup)

@@ -56,7 +56,7 @@ async function ask(cmd: string, load: object, from = sender('web1')): Promise<un
 const pub = { fun: 'test.ping', arg: [], tgt: 'db1', tgt_type: 'glob', ret: '', tmo: 5, form: 'clean' }
 
 describe('the module publish', () => {
-  test('gives what the others return, and the audit log has the rule', async () => {
+  test('returns what the minions return, and the audit log has the rule', async () => {
     expect(await call('web1', 'publish.publish', '*', 'test.ping')).toEqual({
       web1: true,
       web10: true,
@@ -77,7 +77,7 @@ describe('the module publish', () => {
     ])
   })
 
-  test('passes arguments on as Salt does: one, or a list, with keywords among them', async () => {
+  test('passes arguments on as Salt does: a single one, or a list with keywords among them', async () => {
     expect(await call('web1', 'publish.publish', 'db1', 'test.arg', 'one')).toMatchObject({
       db1: { args: ['one'], kwargs: { __pub_id: 'web1' } },
     })
@@ -86,17 +86,17 @@ describe('the module publish', () => {
     })
   })
 
-  test('full_data has what belongs to the values', async () => {
+  test('full_data returns the values as maps with ret', async () => {
     expect(await call('web1', 'publish.full_data', 'db1', 'test.ping')).toEqual({ db1: { ret: true } })
   })
 
-  test('reaches nodegroups and nobody', async () => {
+  test('targets nodegroups, and returns an empty map if no minion matches', async () => {
     const returned = await cluster.run('web1', 'publish.publish', ['dbs', 'test.ping', null, 'nodegroup'])
     expect(returned.web1).toEqual({ db1: true })
     expect(await call('web1', 'publish.publish', 'nobody*', 'test.ping')).toEqual({})
   })
 
-  test('on certain minions is sent to no others, whatever these know of themselves', async () => {
+  test('that is allowed on certain minions is sent to no others, whatever their own grains are', async () => {
     expect(await call('web1', 'publish.publish', 'G@id:db1', 'cmd.run', 'echo one', 'compound')).toEqual({
       db1: 'one',
     })
@@ -109,7 +109,7 @@ describe('the module publish', () => {
     expect(returned).toMatchObject({ db1: { 'test.ping': true, 'test.arg': { args: ['one', 'two'] } } })
   })
 
-  test('says what the master does not allow, and the audit log says it, too', async () => {
+  test('reports what the master does not allow, and so does the audit log', async () => {
     const returned = await call('web1', 'publish.publish', 'web10', 'cmd.run', 'id')
     expect(returned).toContain('The master did not publish cmd.run. web1 may not run cmd.run: ')
     expect(await noted()).toMatchObject([
@@ -124,14 +124,21 @@ describe('the module publish', () => {
   })
 
   test.each([
-    ['a function no rule names', 'web1', 'db1', 'grains.get', 'os'],
-    ['arguments that the rule does not mean', 'web10', 'db1', 'test.arg', 'two'],
-    ['a minion whose id only begins like that of a rule', 'web10', 'db1', 'grains.item', 'os'],
+    ['a function without a rule', 'web1', 'db1', 'grains.get', 'os'],
+    ['arguments that no rule allows', 'web10', 'db1', 'test.arg', 'two'],
+    ['a minion whose id only begins like one in a rule', 'web10', 'db1', 'grains.item', 'os'],
     ['one of several functions that is not allowed', 'web1', 'db1', 'test.ping,grains.get', ['', 'os']],
     ['a pattern over pillar', 'web1', 'I@password:a*', 'test.ping', null, 'compound'],
     ['a pattern over pillar alone', 'web1', 'password:a*', 'test.ping', null, 'pillar'],
     ['a regular expression over pillar', 'web1', 'password:a.', 'test.ping', null, 'pillar_pcre'],
-    ['one among others', 'web1', 'db1 or J@password:a', 'test.ping', null, 'compound'],
+    [
+      'a regular expression over pillar in a compound target',
+      'web1',
+      'db1 or J@password:a',
+      'test.ping',
+      null,
+      'compound',
+    ],
   ])('is refused for %s', async (_, id, tgt, fun, arg, type = 'glob') => {
     const jobs = cluster.master.published.length
     const returned = await call(id, 'publish.publish', tgt, fun, arg, type)
@@ -139,7 +146,7 @@ describe('the module publish', () => {
     expect(cluster.master.published.length).toBe(jobs + 1) // the one that was refused its wish
   })
 
-  test('cannot have others publish', async () => {
+  test('may not publish functions that publish further jobs', async () => {
     for (const fun of ['publish.publish', 'test.ping,publish.full_data'])
       expect(await call('web1', 'publish.publish', 'db1', fun, 'x')).toEqual({})
     expect(await ask('minion_pub', { ...pub, fun: 'test.ping,publish.runner', explain: true })).toEqual({
@@ -157,7 +164,7 @@ describe('the module publish', () => {
 })
 
 describe('runners', () => {
-  test('give what they return', async () => {
+  test('return their results', async () => {
     expect(await call('web1', 'publish.runner', 'test.arg', ['one', 'two=2'])).toEqual({
       args: ['one'],
       kwargs: { two: 2 },
@@ -172,7 +179,7 @@ describe('runners', () => {
     expect(await ask('minion_runner', load)).toEqual({ args: [], kwargs: { k: 1, n: 2 } })
   })
 
-  test('that fail say why', async () => {
+  test('that fail report the reason', async () => {
     const given = ['name=CommandExecutionError', 'message=It was meant to fail.']
     expect(await call('web1', 'publish.runner', 'error.error', given)).toBe('It was meant to fail.')
   })
@@ -192,26 +199,26 @@ describe('runners', () => {
 })
 
 describe('by hand', () => {
-  test('Python minions get an empty map where it is not allowed, and jid 0 for nobody', async () => {
+  test('Python minions get an empty map for a refused job, and jid 0 if no minion matches', async () => {
     expect(await ask('minion_pub', { ...pub, fun: 'cmd.run', tgt: 'web1' })).toEqual({})
     expect(await ask('minion_pub', { ...pub, tgt: 'nobody' })).toEqual({ jid: 0, minions: [] })
   })
 
   test.each([
-    ['who has not proved to be it', sender('web1', false)],
-    ['nobody', sender(undefined)],
-    ['an id that is a path', sender('../web1')],
-  ])('%s can do nothing', async (_, from) => {
+    ['a sender that is not verified', sender('web1', false)],
+    ['a sender without an id', sender(undefined)],
+    ['a sender whose id is a path', sender('../web1')],
+  ])('%s is refused every request', async (_, from) => {
     for (const cmd of ['minion_pub', 'minion_publish', 'minion_runner', 'pub_ret'])
       expect(await ask(cmd, { ...pub, jid: '20261121101112131415' }, from)).toEqual({})
   })
 
-  test('the id in the load counts for nothing', async () => {
+  test('the id in the load is ignored', async () => {
     expect(await ask('minion_pub', { ...pub, id: 'web1', fun: 'test.ping' }, sender('db1'))).toEqual({})
     expect(await noted()).toMatchObject([{ verdict: 'refused', user: 'db1' }])
   })
 
-  test('the same request twice publishes once', async () => {
+  test('a request that is sent twice publishes once', async () => {
     const from = sender('web1')
     expect(await ask('minion_pub', pub, from)).toMatchObject({ minions: ['db1'] })
     expect(await ask('minion_pub', pub, from)).toEqual({})
@@ -234,7 +241,7 @@ describe('by hand', () => {
     expect(cluster.master.published.length).toBe(jobs)
   })
 
-  test('returns are for the minion that published the job, and others do not learn that it exists', async () => {
+  test('only the minion that published the job gets its returns; others do not learn that the job exists', async () => {
     const { jid } = (await ask('minion_pub', { ...pub, tgt: '*' })) as { jid: string }
     await Promise.all(['web1', 'web10', 'db1'].map((id) => cluster.returned(jid, id)))
     expect(await ask('pub_ret', { jid })).toEqual({
@@ -250,7 +257,7 @@ describe('by hand', () => {
     expect(await ask('pub_ret', { jid: newest?.jid })).toEqual({})
   })
 
-  test('a jid that is a path, even of a pipe that nobody writes to, is refused (CVE-2025-22242)', async () => {
+  test('a jid that is a path, even of a pipe without a writer, is refused (CVE-2025-22242)', async () => {
     const folder = join(cluster.master.config.cachedir, 'publish_auth')
     await mkdir(folder, { recursive: true })
     execFileSync('mkfifo', [join(folder, 'fifo')])
@@ -277,7 +284,7 @@ describe('by hand', () => {
     expect(returns).toMatchObject({ db1: { id: 'db1', ret: true, fun: 'test.ping' } })
   })
 
-  test('who waits long keeps nobody: others are answered, and too many do not wait', async () => {
+  test('requests that wait long do not block others, and more than the limit of them do not wait', async () => {
     const go = join(cluster.master.config.cachedir, 'go')
     const slow = { ...pub, fun: 'cmd.run', arg: [`until [ -e ${go} ]; do sleep 0.5; done`], timeout: 1e12 }
     const waits = Array.from({ length: 70 }, () => ask('minion_publish', slow))

@@ -1,4 +1,4 @@
-/** Who may publish what, and that nothing of what proves it is ever shown to others. */
+/** Rules for publishing jobs, and that no credentials are disclosed. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -59,7 +59,7 @@ describe('publishing', () => {
     expect([master.published, [...master.context.jobs.list()]]).toEqual([[], []])
   })
 
-  test('shows nothing of the arguments of one who did not prove who they are, for they may be secret', async () => {
+  test('shows no arguments of an unauthenticated request, for they may be secret', async () => {
     await open()
     const arg = ['cat', { __kwarg__: true, stdin: 'hunter2' }]
     expect(await publish({ user: 'root', key: 'wrong', fun: 'cmd.run', arg })).toEqual(
@@ -69,20 +69,20 @@ describe('publishing', () => {
     expect(JSON.stringify([master.events, master.logged])).not.toContain('hunter2')
   })
 
-  test('with the key of root is done, also for others', async () => {
+  test('with the key of root is allowed, also in the name of other users', async () => {
     await open()
     for (const user of ['root', 'sudo_bob', 'bob']) {
       expect(await publish({ user, key: await master.rootKey() })).toEqual(published)
     }
   })
 
-  test('with the key of root and no name is refused: nobody would be in the log', async () => {
+  test('with the key of root and no user name is refused: the log would have no user', async () => {
     await open()
     expect(await publish({ user: '', key: await master.rootKey() })).toEqual(error('AuthenticationError'))
     expect(master.published).toEqual([])
   })
 
-  test('with a token or a password is not done because the key is right too', async () => {
+  test('with a token or an eauth in the request is refused even if the key is right', async () => {
     await open()
     const key = await master.rootKey()
     for (const kwargs of [{ token: 'x' }, { token: '' }, { token: null }, { eauth: 'pam' }, { eauth: '' }])
@@ -107,7 +107,7 @@ describe('publishing', () => {
     expect(master.events.map(({ tag }) => tag)).toEqual(['salt/job/error', 'salt/job/error'])
   })
 
-  test('CVE-2021-25283: what looks like a template is taken literally', async () => {
+  test('CVE-2021-25283: text that looks like a template is taken literally', async () => {
     await open()
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it has to stay as it is
     const literal = ['{{7*7}}', '${7*7}', '<%= 7 %>', '#{7*7}']
@@ -119,7 +119,7 @@ describe('publishing', () => {
 describe('publisher_acl', () => {
   const acl = { publisher_acl: { alice: ['test.*', { wire1: ['cmd.run'] }] } }
 
-  test('CVE-2013-4435: a function that is allowed does not carry another one along', async () => {
+  test('CVE-2013-4435: an allowed function in a list does not allow the other functions', async () => {
     await open(acl)
     const alice = { user: 'alice', key: await keyOf('alice') }
     for (const fun of [
@@ -139,7 +139,7 @@ describe('publisher_acl', () => {
     expect(master.logged.filter((line) => line.startsWith('warn Refused to publish'))).toHaveLength(6)
   })
 
-  test('takes job ids that users choose if they are of now; the key of root takes any', async () => {
+  test('accepts job ids of users only if they are of the present time; with the key of root any', async () => {
     await open(acl)
     const alice = { user: 'alice', key: await keyOf('alice') }
     const jid = (ahead: number) =>
@@ -156,7 +156,7 @@ describe('publisher_acl', () => {
     expect(await publish({ user: 'root', key: await master.rootKey(), jid: others[2] })).toEqual(published)
   })
 
-  test('CVE-2022-22941: a target that matches nobody is not allowed for that', async () => {
+  test('CVE-2022-22941: a forbidden function is refused even if its target matches no minion', async () => {
     await open(acl)
     const alice = { user: 'alice', key: await keyOf('alice') }
     expect(await publish({ ...alice, fun: 'cmd.run', tgt: 'nobody*' })).toEqual(error('AuthorizationError'))
@@ -165,7 +165,7 @@ describe('publisher_acl', () => {
     expect(master.published).toEqual([])
   })
 
-  test('may be for who uses sudo alone, with the pattern of Salt for all who do not', async () => {
+  test('can allow users of sudo only, with the pattern of Salt for all others', async () => {
     const publisher_acl_blacklist = { users: ['^(?!sudo_).*$'] }
     await open({ publisher_acl: { bob: ['test.*'] }, publisher_acl_blacklist, sudo_acl: true })
     const root = await master.rootKey()
@@ -180,7 +180,7 @@ describe('publisher_acl', () => {
       expect([user, await publish({ user, key })]).toEqual([user, error('AuthorizationError')])
   })
 
-  test("a user's key is good for that user only, and only if listed", async () => {
+  test("a user's key is valid for that user only, and only if the user is listed", async () => {
     await open(acl)
     const [alice, bob] = [await keyOf('alice'), await keyOf('bob')]
     for (const [user, key] of [
@@ -194,7 +194,7 @@ describe('publisher_acl', () => {
     }
   })
 
-  test("a name that says sudo needs the key of the master's user, also where a user is called so", async () => {
+  test("a name that begins with sudo_ needs the key of the master's user, even if a user has that name", async () => {
     await open({ publisher_acl: { '*': ['test.*'] } })
     const user = 'sudo_alice'
     expect(await publish({ user, key: await keyOf(user) })).toEqual(error('AuthenticationError'))
@@ -208,7 +208,7 @@ describe('publisher_acl', () => {
   })
 })
 
-describe('where returns go and what runs functions', () => {
+describe('options for returners and executors', () => {
   const steering = [
     { ret_config: 'other' },
     { ret_kwargs: { filename: '/etc/cron.d/x' } },
@@ -218,7 +218,7 @@ describe('where returns go and what runs functions', () => {
     { executor_opts: { user: 'root' } },
   ]
 
-  test('is for rules to grant: returners by name, anything else to who may do everything', async () => {
+  test('need a rule: returners by name, anything else a user who may do everything', async () => {
     await open({ publisher_acl: { alice: ['test.*', { '@returners': ['redis'] }], carol: ['.*'] } })
     const alice = { user: 'alice', key: await keyOf('alice') }
     const carol = { user: 'carol', key: await keyOf('carol') }
@@ -233,7 +233,7 @@ describe('where returns go and what runs functions', () => {
     expect(await publish({ ...alice, kwargs: empty })).toEqual(published)
   })
 
-  test('is planned as it is published', async () => {
+  test('are planned as they are published', async () => {
     await open({ publisher_acl: { alice: ['test.*'] } })
     const request = { tgt: '*', fun: 'test.ping', arg: [], user: 'alice', key: await keyOf('alice') }
     expect(await clear({ cmd: '_plan', ...request, ret: 'http' })).toMatchObject({
@@ -241,7 +241,7 @@ describe('where returns go and what runs functions', () => {
     })
   })
 
-  test('is named in the record of the job and in the audit log, without values that may be secret', async () => {
+  test('are named in the record of the job and in the audit log, without values that may be secret', async () => {
     await open({ publisher_acl: { alice: ['test.*'] } })
     const kwargs = {
       ret_config: 'other',
@@ -261,13 +261,13 @@ describe('where returns go and what runs functions', () => {
     expect(JSON.stringify([lines, job, master.logged, master.events])).not.toContain('c4n4ry')
   })
 
-  test('a delimiter that is no text goes to nobody', async () => {
+  test('with a delimiter that is no text reach the minions without it', async () => {
     await open()
     await publish({ user: 'root', key: await master.rootKey(), kwargs: { delimiter: ['|'] } })
     expect(master.published[0]?.job).not.toHaveProperty('delimiter')
   })
 
-  test('words that look secret are masked in what is shown and stored, and the minions get them, unless that is turned off', async () => {
+  test('arguments that look secret are masked in events, jobs and logs, and sent to minions, unless this is disabled', async () => {
     for (const mask_secret_words of [true, false]) {
       await open({ mask_secret_words })
       const arg = ['mysql --password=c4n4ry', { __kwarg__: true, token: 'c4n4ry' }]
@@ -280,7 +280,7 @@ describe('where returns go and what runs functions', () => {
     }
   })
 
-  test('metadata is bounded: every return carries it', async () => {
+  test('metadata is limited in size: every return carries it', async () => {
     await open()
     const key = await master.rootKey()
     const job = (bytes: number) =>
@@ -290,7 +290,7 @@ describe('where returns go and what runs functions', () => {
   })
 })
 
-describe('CVE-2015-6918, CVE-2021-25284: what proves who somebody is', () => {
+describe('CVE-2015-6918, CVE-2021-25284: a credential', () => {
   test.each([
     ['is right', true],
     ['is wrong', false],
@@ -368,7 +368,7 @@ describe('CVE-2020-11651, CVE-2020-11652, CVE-2021-25282: a clear command', () =
     expect([master.events, master.published]).toEqual([[], []])
   })
 
-  test('CVE-2021-3144: with a token that is a path, or unknown, gives nothing', async () => {
+  test('CVE-2021-3144: with a token that is a path, or unknown, is answered with nothing', async () => {
     await open()
     for (const token of ['../../pki/master.pem', '/etc/passwd', '..', '', 'x'.repeat(10_000), '\0']) {
       expect(await clear({ cmd: 'get_token', token })).toEqual({})
@@ -376,7 +376,7 @@ describe('CVE-2020-11651, CVE-2020-11652, CVE-2021-25282: a clear command', () =
     expect(await clear({ cmd: 'get_token', token: ['x'] })).toBe(false)
   })
 
-  test('wheel and runner need credentials, whatever they are asked for', async () => {
+  test('wheel and runner need credentials, whatever their function', async () => {
     await open()
     const functions = [
       'key.accept',

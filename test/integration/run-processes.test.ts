@@ -44,7 +44,7 @@ const children = async (): Promise<number[]> => {
   return text.split(' ').filter(Boolean).map(Number)
 }
 
-test('the next function gets the process that waits for it, and shares it with none', async () => {
+test('the next function runs in the process that waits for it, which no other function shares', async () => {
   runs = new RunProcesses(config, { ready: true })
   const [waiting] = await children()
   const first = await call()

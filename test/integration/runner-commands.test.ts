@@ -1,4 +1,4 @@
-/** `runner` and `wheel` over the request port: who may, what is run, and what is answered. */
+/** `runner` and `wheel` over the request port: authorization, the function that runs, and the answer. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -25,7 +25,7 @@ const clear = async (load: object): Promise<Record<string, unknown>> =>
 const stored = (jid: unknown) =>
   until('the return of the runner', () => master.context.jobs.return(String(jid), master.config.id))
 
-test('a runner is answered when it has begun; what it returns is in the job cache', async () => {
+test('a runner is answered when it has begun, and its result is in the job cache', async () => {
   // As RunnerClient of Python Salt sends it.
   const kwarg = { arg: [1, 'two'], kwarg: { three: 3 } }
   const { tag, jid } = await clear({ cmd: 'runner', fun: 'test.arg', user: 'root', key, kwarg })
@@ -50,13 +50,13 @@ test('a map in kwarg is keywords, with an array arg among them; sudo acts for th
   expect(told).toMatchObject({ user: master.config.user, return: { args: ['x'], kwargs: { b: 1 } } })
 })
 
-test('a name that is too long to be one is no function', async () => {
+test('a name that is too long is no function', async () => {
   const load = { fun: `test.${'x'.repeat(300)}`, user: 'root', key }
   for (const cmd of ['runner', 'wheel'])
     expect(await clear({ cmd, ...load })).toMatchObject({ error: { name: 'SaltInvocationError' } })
 })
 
-test('with runner_returns switched off nothing is stored', async () => {
+test('with runner_returns off nothing is stored', async () => {
   await master.close()
   master = await InProcessMaster.open({ options: { runner_returns: false } })
   const load = { cmd: 'wheel', fun: 'minions.connected', user: 'root', key: await master.rootKey() }
@@ -64,7 +64,7 @@ test('with runner_returns switched off nothing is stored', async () => {
   expect([data.success, [...master.context.jobs.list()]]).toEqual([true, []])
 })
 
-test('a wheel function is answered with what it gives; what is for the master does not reach it', async () => {
+test('a wheel function is answered with its result; fields for the master are not passed to it', async () => {
   await master.setConnected(['b', 'a'])
   const reply = await clear({ cmd: 'wheel', fun: 'minions.connected', user: 'root', key, print_event: false })
   const { jid } = (reply as { data: { jid: string } }).data
@@ -107,7 +107,7 @@ test.each(['runner', 'wheel'])('%s needs the key of the user of the master, or a
   expect(JSON.stringify(master.logged)).not.toContain(own)
 })
 
-test('who has a key of their own and a rule may run what the rule says', async () => {
+test('a user with an own key and a rule may run what the rule allows', async () => {
   const own = SymmetricKey.generate().text
   await writeFile(join(master.config.cachedir, '.eve_key'), own, { mode: 0o600 })
   const { jid } = await clear({ cmd: 'runner', fun: 'test.arg', user: 'eve', key: own })
@@ -122,7 +122,7 @@ test('who has a key of their own and a rule may run what the rule says', async (
   })
 })
 
-test('jobs.* gives who may not do everything their own jobs alone', async () => {
+test('jobs.* shows a user who may not do everything only their own jobs', async () => {
   const own = SymmetricKey.generate().text
   await writeFile(join(master.config.cachedir, '.eve_key'), own, { mode: 0o600 })
   const ask = async (fun: string, arg: unknown[] = []) => {
@@ -156,7 +156,7 @@ test('a load that names no function is answered with an error', async () => {
   })
 })
 
-test('more runs at once than the host should bear are refused, until some are over', async () => {
+test('runs beyond the limit of the host are refused until others have ended', async () => {
   const over: (() => void)[] = []
   const gone = () => new Promise<void>((done) => over.push(done))
   const context = {

@@ -1,4 +1,4 @@
-/** Minions tell which jobs have begun on them; who looks such a job up is told the state of each minion. */
+/** Minions report which jobs have begun on them, and a lookup of such a job shows the state of each minion. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SaltError } from '../../core/base/errors.ts'
 import { unreturned } from '../../core/client/services/unreturned.ts'
@@ -38,7 +38,7 @@ const lookUp = (jid: string) =>
     client: noMaster,
   })
 
-test('a job that takes longer than a moment has a receipt of each minion, and is known to have begun', async () => {
+test('a longer job has a receipt of each minion, and counts as begun', async () => {
   const jid = await publish('web*', 'test.sleep', [2])
   await until('both receipts', () => receiptsOf(jid).length === 2)
   expect(receiptsOf(jid).map(({ tag, data }) => [tag, data])).toEqual(
@@ -56,7 +56,7 @@ test('a job that takes longer than a moment has a receipt of each minion, and is
   expect(await lookUp(jid)).toEqual([])
 })
 
-test('one that waits for its turn has none', async () => {
+test('a job that waits for its turn has no receipt', async () => {
   const before = await publish('web1', 'test.sleep', [3])
   const queued = await publish('web1', 'test.arg', [1])
   await until('the receipt of the first', () => receiptsOf(before).length === 1)
@@ -65,7 +65,7 @@ test('one that waits for its turn has none', async () => {
   await cluster.returned(queued, 'web1')
 })
 
-test('a receipt for a job that the master does not know is not kept', async () => {
+test('a receipt for an unknown job is not stored', async () => {
   const jid = '20261121000000000009'
   await cluster.master.context.jobs.noteStart(jid, 'web1')
   expect(cluster.master.context.jobs.starts(jid).size).toBe(0)

@@ -1,4 +1,4 @@
-/** However often a store goes away while returns come in, it has each of them in the end, and once. */
+/** A store that goes down repeatedly while returns come in has each of them once in the end. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, expect, test } from 'vitest'

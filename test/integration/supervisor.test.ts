@@ -1,4 +1,4 @@
-/** The supervisor of a master starts children again, as long as they are wanted. salt-api stands for all of them. */
+/** The supervisor of a master restarts its children until they are no longer needed; salt-api is the example. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -42,7 +42,7 @@ const noStartsFor = async (ms: number) => {
   expect(starts()).toBe(before)
 }
 
-test('a child whose start fails is started again until it is ended, and can be started once more', async () => {
+test('a child whose start fails is restarted until it is ended, and can be started once more', async () => {
   supervisor.keep(failing())
   await until('the second start', () => starts() >= 2)
   expect(log.error.mock.calls.flat().join('\n')).toContain('none.pem for TLS cannot be read')
@@ -54,7 +54,7 @@ test('a child whose start fails is started again until it is ended, and can be s
   await until('the next start', () => starts() > before)
 })
 
-test('keeping a child that is kept already changes nothing', async () => {
+test('keeping the same child twice changes nothing', async () => {
   supervisor.keep(failing())
   supervisor.keep(failing())
   await until('the third start', () => starts() >= 3)

@@ -50,7 +50,7 @@ beforeEach(() => {
 })
 afterEach(() => master?.close())
 
-test('a master without order_masters takes neither reports nor returns of a syndic', async () => {
+test('a master without order_masters accepts neither reports nor returns of a syndic', async () => {
   const low = await open({})
   expect(await becomeSyndic(low)).not.toHaveProperty('takes_syndics')
   expect(await send(low, report(['web1']))).toMatchObject({
@@ -62,7 +62,7 @@ test('a master without order_masters takes neither reports nor returns of a synd
   expect(returned()).toEqual([])
 })
 
-test('the option syndics says who may speak for others', async () => {
+test('the option syndics lists the minions that may report and return for other minions', async () => {
   const low = await open({ order_masters: true, syndics: ['syndic-*'] })
   expect(await send(low, report(['web1']))).toMatchObject({
     refused: 'wire1 may not speak for other minions (syndics of this master).',
@@ -85,7 +85,7 @@ test('returns of minions that a syndic has named are stored and announced as if 
   )
 })
 
-test('a syndic that awaits others below it has not said everything', async () => {
+test('a job is awaited while the report of a syndic names others below it', async () => {
   const low = await open()
   await becomeSyndic(low)
   await send(low, report(['web1'], ['lower']))
@@ -104,7 +104,7 @@ test('a syndic can neither name nor return for a minion with a key on this maste
   expect(master.logged.join('\n')).toContain('such as wire2. They are dropped.')
 })
 
-test('a syndic of salt-ts returns only for those that it has named in the job', async () => {
+test('a syndic of salt-ts returns only for minions that it has named in the job', async () => {
   const low = await open()
   await becomeSyndic(low)
   await send(low, report(['web1']))
@@ -112,14 +112,14 @@ test('a syndic of salt-ts returns only for those that it has named in the job', 
   expect(returned()).toEqual(['web1'])
 })
 
-test('a syndic of Python Salt names nobody: minions that return are added to the job', async () => {
+test('a syndic of Python Salt names no minions: those that return are added to the job', async () => {
   const low = await open()
   expect(await send(low, returnsOf(['web1']))).toBeNull()
   expect(returned()).toEqual(['web1'])
   expect(master.context.jobs.record(JID)?.minions).toContain('web1')
 })
 
-test('an equal return by a second path is one row, and no second event', async () => {
+test('an equal return by a second path is one row, without a second event', async () => {
   const low = await open()
   await send(low, returnsOf(['web1']))
   await send(low, returnsOf(['web1']))
@@ -138,7 +138,7 @@ test('a job of the master below is stored with its first returns, without its ow
   expect(master.context.jobs.load(jid)?.load).not.toHaveProperty('owner')
 })
 
-test('ids that are none, and job ids that are none, are left out', async () => {
+test('invalid minion ids and job ids are left out', async () => {
   const low = await open()
   expect(await send(low, returnsOf(['../x', 'a/b', 'web1']))).toBeNull()
   expect(await send(low, returnsOf(['web2'], { jid: '../../etc' }))).toBeNull()
@@ -146,7 +146,7 @@ test('ids that are none, and job ids that are none, are left out', async () => {
   expect(returned()).toEqual(['web1'])
 })
 
-test('another minion that knows the job cannot fire events about minions below a syndic', async () => {
+test('another minion cannot fire events about minions below a syndic, even for a job it knows', async () => {
   const low = await open()
   await becomeSyndic(low)
   await send(low, report(['web1']))
@@ -158,7 +158,7 @@ test('another minion that knows the job cannot fire events about minions below a
   expect(master.events.at(-1)?.tag).toBe(`salt/job/${JID}/prog/web1/0`)
 })
 
-test('a syndic of generation 2 is known by the id that it gives itself', async () => {
+test('a syndic of generation 2 is identified by the id in its request', async () => {
   const low = await open({ order_masters: true, minimum_auth_version: 2 })
   const old = async (load: Record<string, unknown>) => {
     const { frame, open: read } = low.sealOld(load)

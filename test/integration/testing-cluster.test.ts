@@ -40,7 +40,7 @@ afterAll(async () => {
   await removeFolder(folder)
 })
 
-test('a function of a folder runs on the minions that are meant, each with its own grains', async () => {
+test('a function of a folder runs on the minions of its target, each with its own grains', async () => {
   expect(await cluster.run('*', 'hello.greet', ['Ada'])).toEqual({
     web1: 'Hello, Ada, from web1 (web)',
     db1: 'Hello, Ada, from db1 (db)',
@@ -50,7 +50,7 @@ test('a function of a folder runs on the minions that are meant, each with its o
   })
 })
 
-test('what fails, or does not return, is an error that says where and why', async () => {
+test('a function that fails, or does not return, is an error that names the minion and the reason', async () => {
   await expect(cluster.run('web1', 'hello.fail')).rejects.toThrow('hello.fail failed on web1: ERROR: no room')
   await expect(cluster.run('nobody', 'test.ping')).rejects.toThrow('No minions matched the target')
   await cluster.minions.stop('db1')
@@ -70,7 +70,7 @@ test('runners run against the same master', async () => {
   await expect(cluster.runner('fleet.no')).rejects.toThrow('not available')
 })
 
-test('events are seen, and so is what minions log', async () => {
+test('events and log lines of minions can be observed', async () => {
   expect(cluster.events.filter(({ tag }) => tag === 'hello/greeted').length).toBeGreaterThan(0)
   expect(cluster.minions.logged('web1').join('\n')).toContain('hello.greet')
 })

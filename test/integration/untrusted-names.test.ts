@@ -1,4 +1,4 @@
-/** Names that come from peers and from files nobody isValidProof for: none becomes a path, a pattern or a program. */
+/** Names from peers and from untrusted files: none is used as a path, a pattern or a program. */
 import { createHash } from 'node:crypto'
 import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -172,7 +172,7 @@ describe('a configuration file', () => {
     'nodegroups: !!js/function "function () { globalThis.pwned = 1 }"',
     'nodegroups: !!python/object/apply:os.system ["touch /tmp/never"]',
     'nodegroups: !!python/name:os.system',
-  ])('CVE-2013-4438, CVE-2025-62348: runs nothing: %s', async (text) => {
+  ])('CVE-2013-4438, CVE-2025-62348: runs no code: %s', async (text) => {
     await expect(load(text)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
   })
 
@@ -187,7 +187,7 @@ describe('a configuration file', () => {
     await expect(load(bomb.join('\n'))).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
   })
 
-  test('CVE-2021-22004: is not read if others may write it, or its folder', async () => {
+  test('CVE-2021-22004: is not read if other users may write it, or its folder', async () => {
     await load('timeout: 5')
     await chmod(join(directory, 'master'), 0o666)
     expect(() => loadMasterConfig({ configDir: directory })).toThrow(/may write|writable|chmod/)
@@ -198,7 +198,7 @@ describe('a configuration file', () => {
   })
 })
 
-test('CVE-2013-4437: a link that somebody planted is not written through', async () => {
+test('CVE-2013-4437: the master does not write through a planted link', async () => {
   const { symlink, readFile } = await import('node:fs/promises')
   const target = join(master.root, 'target')
   await writeFile(target, 'untouched')

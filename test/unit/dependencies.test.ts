@@ -20,14 +20,14 @@ interface Locked {
 const { '': _, ...packages } = lock.packages as unknown as Record<string, Locked>
 const oldest = String(minVersion(manifest.engines.node))
 
-test('every dependency runs on the oldest Node that is named', () => {
+test('every dependency runs on the oldest supported Node', () => {
   const tooNew = Object.entries(packages)
     .filter(([, { engines }]) => engines?.node !== undefined && !satisfies(oldest, engines.node))
     .map(([path, { version, engines }]) => `${path} ${version} wants Node ${engines?.node}, not ${oldest}`)
   expect(tooNew).toEqual([])
 })
 
-test('versions and contents of dependencies are fixed, wherever they are fetched from', () => {
+test('versions and checksums of dependencies are fixed', () => {
   const open = Object.entries(packages)
     .filter(([, { integrity, resolved, optional }]) => resolved !== undefined || !(integrity || optional))
     .map(([path]) => path)

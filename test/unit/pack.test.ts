@@ -8,7 +8,7 @@ import { removeFolder, temporaryFolder } from '../harness/folder.ts'
 const project = fileURLToPath(new URL('../..', import.meta.url))
 const read = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 
-test('what npm packs names no sources, and the clone has its package.json back afterwards', async () => {
+test('the package that npm packs names no sources, and the clone has its package.json back afterwards', async () => {
   const folder = await temporaryFolder('salt-pack-')
   onTestFinished(() => removeFolder(folder))
   for (const file of ['package.json', 'pack.mjs']) cpSync(join(project, file), join(folder, file))

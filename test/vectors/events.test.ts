@@ -33,7 +33,7 @@ describe('events recorded from Salt', () => {
       expect(encodeLocal({ head, body }).equals(bytes(event.frame_b64))).toBe(true)
     })
 
-    test('all of them come out of one stream, wherever it is cut', () => {
+    test('all of them are decoded from one stream, wherever it is cut', () => {
       const stream = Buffer.concat(events.map((event) => bytes(event.frame_b64)))
       const decoder = new StreamDecoder(decodeRaw)
       const bodies = chunksOf(stream, 997).flatMap((chunk) => decoder.push(chunk)) as { body: Buffer }[]

@@ -93,7 +93,7 @@ describe('generation 3, recorded from Salt', () => {
     /tok-(nil|zeros|short|other)/.test(item.name ?? ''),
   )
 
-  test.each(forged)('$name: the token is not believed', (item) => {
+  test.each(forged)('$name: the token is not accepted', (item) => {
     const { id, tok } = parseNote(item.request_plain) as Note
     expect(publicKeyOf(String(id)).recover(bytesOf(tok ?? ''))).toBeUndefined()
   })

@@ -214,7 +214,7 @@ describe('requests to a generation 2 master, sent to ours', () => {
     await check('channel', item.name, master, item, reading)
   })
 
-  test('what they asked for has happened, and nothing else', async () => {
+  test('the requests had their effects, and no others', async () => {
     const returned = master.events.filter(({ tag }) => tag.includes('/ret/'))
     expect(returned.map(({ tag }) => tag)).toEqual(['salt/job/20200102030405060708/ret/wire1'])
     const own = master.events.filter(({ tag }) => ['my/tag', 'e1', 'e2', 'pre/e1', 'pre/e2'].includes(tag))
@@ -346,7 +346,7 @@ describe.each(generation3.request_sets)('requests to a generation 3 master, sent
     await check('sets', item.name, version >= 3 ? newer : older, item, readingOf(original, keys, version))
   })
 
-  test('every return is one row of the minion that sent it, and no key is gone that was not given up', async () => {
+  test('every return is one row of the minion that sent it, and no key is deleted that was not revoked', async () => {
     for (const master of new Set([newer, older])) {
       const rows = [...master.context.jobs.returns('20240101000000000001').keys()]
       expect(rows).toEqual(master === newer && set.set === 'basic' ? ['wire1'] : [])

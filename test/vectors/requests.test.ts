@@ -39,12 +39,12 @@ describe('requests and replies recorded from a generation 2 master', () => {
   const key = channel.aes_key_string
   const isAnswered = (item: Exchange) => item.reply_b64 !== undefined && item.reply_b64 !== null
 
-  test.each(items.filter((item) => item.request))('the request $name is what the file says', (item) => {
+  test.each(items.filter((item) => item.request))('the request $name is decoded as the file says', (item) => {
     expectFrame(frameOf(item), item.request)
   })
 
   test.each(items.filter((item) => item.request))(
-    'the request $name costs no more than a stranger may',
+    'the request $name fits the limits for unauthenticated peers',
     (item) => {
       expect(decodeUntrusted(frameOf(item))).toStrictEqual(decode(frameOf(item)))
     },
@@ -56,7 +56,7 @@ describe('requests and replies recorded from a generation 2 master', () => {
   })
 
   test.each(items.filter((item) => isAnswered(item) && !item.reply_steps))(
-    'the reply to $name is what the file says',
+    'the reply to $name is decoded as the file says',
     (item) => {
       const reply = expectFrame(bytes(item.reply_b64 ?? ''), item.reply)
       if ('reply_plain' in item) expectEnvelope(reply, key, nonceOf(item), item.reply_plain)
@@ -64,7 +64,7 @@ describe('requests and replies recorded from a generation 2 master', () => {
   )
 
   test.each(items.filter((item) => item.reply_steps))(
-    'the pillar in the reply to $name comes out step by step',
+    'the pillar in the reply to $name is decrypted step by step',
     (item) => {
       const { reply_steps: steps, request_plain: request = {} } = item
       if (steps) expectPillar(bytes(item.reply_b64 ?? ''), steps, request)

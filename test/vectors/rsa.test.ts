@@ -50,7 +50,7 @@ describe('RSA operations recorded from Salt', () => {
     expect(unpad(block)).toEqual(bytes(row.message_b64))
   })
 
-  test.each(unsealable)('$key does not seal an empty message, which nobody could recover', (row) => {
+  test.each(unsealable)('$key does not seal an empty message, which could not be recovered', (row) => {
     expect(() => privateKey(row.key).seal(bytes(row.message_b64))).toThrow(RangeError)
   })
 
@@ -58,17 +58,20 @@ describe('RSA operations recorded from Salt', () => {
     expect(publicKey(row.verify_with).recover(bytes(row.signature_b64))).toBeUndefined()
   })
 
-  test.each(rsa.oaep)('$algorithm: $key reads what was encrypted for it', (row) => {
+  test.each(rsa.oaep)('$algorithm: $key decrypts a message that was encrypted for it', (row) => {
     const plain = privateKey(row.key).decrypt(bytes(row.ciphertext_b64), row.algorithm)
     expect(plain?.toString()).toBe(row.plaintext)
   })
 
-  test.each(rsa.oaep)('$algorithm: $key reads what we encrypt, under that algorithm only', (row) => {
-    const other = row.algorithm === 'OAEP-SHA1' ? 'OAEP-SHA224' : 'OAEP-SHA1'
-    const sealed = publicKey(row.key).encrypt(Buffer.from(row.plaintext), row.algorithm)
-    expect(privateKey(row.key).decrypt(sealed, row.algorithm)?.toString()).toBe(row.plaintext)
-    expect(privateKey(row.key).decrypt(sealed, other)).toBeUndefined()
-  })
+  test.each(rsa.oaep)(
+    '$algorithm: $key decrypts a message that we encrypt, under that algorithm only',
+    (row) => {
+      const other = row.algorithm === 'OAEP-SHA1' ? 'OAEP-SHA224' : 'OAEP-SHA1'
+      const sealed = publicKey(row.key).encrypt(Buffer.from(row.plaintext), row.algorithm)
+      expect(privateKey(row.key).decrypt(sealed, row.algorithm)?.toString()).toBe(row.plaintext)
+      expect(privateKey(row.key).decrypt(sealed, other)).toBeUndefined()
+    },
+  )
 
   test.each(rsa.pkcs1v15)('$algorithm: $key signs $message_b64 with the same bytes', (row) => {
     const signature = privateKey(row.key).sign(bytes(row.message_b64), row.algorithm)

@@ -19,7 +19,7 @@ describe('auto', () => {
     )
   })
 
-  test('lets nobody in where external_auth does not name it', async () => {
+  test('refuses every user if external_auth does not name it', async () => {
     const { ask, check, lines } = openBackend('auto')
     const opts = { external_auth: { pam: {} } }
     expect(await ask({ username: 'fred' }, { opts })).toEqual({ refused: 'external_auth does not name auto' })

@@ -107,7 +107,7 @@ describe('file', () => {
   afterAll(close)
   const refused = { refused: 'the password is wrong' }
 
-  test.each(['-m', '-B', '-s', '-2', '-5'])('takes what htpasswd %s writes', async (flag) => {
+  test.each(['-m', '-B', '-s', '-2', '-5'])('accepts passwords that htpasswd %s writes', async (flag) => {
     for (const password of ['a', 'correct horse battery staple, and more', PASSWORD, '密码🦊']) {
       const settings = { filename: htpasswd('kinds', { fred: [flag] }, password), filetype: 'htpasswd' }
       expect(await ask({ username: 'fred', password }, { settings })).toEqual({ name: 'fred' })
@@ -115,7 +115,7 @@ describe('file', () => {
     }
   })
 
-  test.each(['-1', '-5', '-6'])('takes what openssl passwd %s writes', async (flag) => {
+  test.each(['-1', '-5', '-6'])('accepts passwords that openssl passwd %s writes', async (flag) => {
     for (const password of ['a', PASSWORD, 'x'.repeat(100)]) {
       const hash = execFileSync('openssl', ['passwd', flag, '-stdin'], {
         input: password,
@@ -127,7 +127,7 @@ describe('file', () => {
     }
   })
 
-  test('takes what htdigest writes, for its realm only', async () => {
+  test('accepts passwords that htdigest writes, for its realm only', async () => {
     const filename = await htdigest('digests', 'the fleet', 'fred', 'correct horse')
     const settings = { filename, filetype: 'htdigest', realm: 'the fleet' }
     const credentials = { username: 'fred', password: 'correct horse' }
@@ -138,7 +138,7 @@ describe('file', () => {
     })
   })
 
-  test('refuses a password that stands in an htpasswd file as it is, unless that is asked for', async () => {
+  test('refuses a password in plain text in an htpasswd file, unless plaintext is set', async () => {
     const settings = { filename: htpasswd('plain', { fred: ['-p'] }, 'horse'), filetype: 'htpasswd' }
     const credentials = { username: 'fred', password: 'horse' }
     expect(await ask(credentials, { settings })).toEqual(refused)
@@ -148,7 +148,7 @@ describe('file', () => {
     expect(await ask(credentials, { settings: { ...settings, plaintext: true } })).toEqual({ name: 'fred' })
   })
 
-  test('reads text files as Salt does, and the columns of others', async () => {
+  test('reads text files as Salt does, and files with columns in another order', async () => {
     const plain = { filename: written('text', 'dean:goneFishing', 'gene:OceanMan') }
     expect(await ask({ username: 'gene', password: 'OceanMan' }, { settings: plain })).toEqual({
       name: 'gene',
@@ -175,7 +175,7 @@ describe('file', () => {
     }
   })
 
-  test('sees at once when a password has changed', async () => {
+  test('notices at once when a password has changed', async () => {
     const settings = { filename: written('changing', 'fred:one') }
     expect(await ask({ username: 'fred', password: 'one' }, { settings })).toEqual({ name: 'fred' })
     written('changing', 'fred:two')
@@ -186,7 +186,7 @@ describe('file', () => {
     expect(await ask({ username: 'ada', password: 'four' }, { settings })).toEqual({ name: 'ada' })
   })
 
-  test('uses no file that others could have written', async () => {
+  test('uses no file that other users may write', async () => {
     const settings = { filename: written('open', 'fred:one') }
     chmodSync(settings.filename, 0o660)
     await expect(ask({ username: 'fred', password: 'one' }, { settings })).rejects.toThrow(
@@ -196,7 +196,7 @@ describe('file', () => {
   })
 
   test(
-    'compares the password of somebody it does not know with the dearest hash, as that of somebody it knows',
+    'compares the password of an unknown user with the slowest hash, as for a known user',
     SLOW_TEST,
     async () => {
       const settings = {
@@ -210,7 +210,7 @@ describe('file', () => {
     },
   )
 
-  test('goes on answering while a password is compared', async () => {
+  test('answers other log-ins while a password is compared', async () => {
     const settings = {
       filename: written('busy', 'ada:one', `fred:${ENDLESS}`),
       filetype: 'htpasswd',

@@ -145,7 +145,7 @@ describe('ldap', needs(program('slapd')), () => {
   })
   const search = (more = {}) => options(server.port, { ...SEARCH, ...more })
 
-  test('escapes what has a meaning in filters and names: such a user can sign in, and is nobody else', async () => {
+  test('escapes special characters in filters and names: a user with such a name can sign in, and as no other user', async () => {
     const odd = { username: 'ada,+ (*)', password: PASSWORD }
     expect(await ask(odd, search())).toMatchObject({ name: 'ada,+ (*)' })
     expect(await ask(odd, options(server.port, { binddn: `uid={{ username }},${PEOPLE}` }))).toMatchObject({
@@ -156,7 +156,7 @@ describe('ldap', needs(program('slapd')), () => {
     })
   })
 
-  test('calls a user as the directory does, however the name was typed', async () => {
+  test('returns the name of a user as the directory has it, however the name was typed', async () => {
     for (const setup of [search(), options(server.port, { binddn: `uid={{ username }},${PEOPLE}` })])
       expect(await ask({ ...fred, username: 'FrEd' }, setup)).toEqual({
         name: 'fred',
@@ -170,7 +170,7 @@ describe('ldap', needs(program('slapd')), () => {
     ).toMatchObject({ name: 'fred@example.com' })
   })
 
-  test('refuses a name that means two people', async () => {
+  test('refuses a name that matches two users', async () => {
     expect(
       await ask(
         { username: 'twins@example.com', password: PASSWORD },
@@ -179,7 +179,7 @@ describe('ldap', needs(program('slapd')), () => {
     ).toEqual({ refused: 'auth.ldap.filter finds more than one user of that name' })
   })
 
-  test('finds users without an account where the directory lets it, and checks their password', async () => {
+  test('finds users without a bind account where the directory allows it, and checks their password', async () => {
     const setup = options(server.port, { anonymous: true, filter: 'uid={{ username }}' })
     expect(await ask(fred, setup)).toMatchObject({ name: 'fred' })
     expect(await ask({ ...fred, password: 'wrong' }, setup)).toEqual({
@@ -187,7 +187,7 @@ describe('ldap', needs(program('slapd')), () => {
     })
   })
 
-  test('finds groups as Active Directory has them', async () => {
+  test('finds groups in the layout of Active Directory', async () => {
     const setup = search({
       activedirectory: true,
       accountattributename: 'uid',
@@ -207,7 +207,7 @@ describe('ldap', needs(program('slapd')), () => {
     })
   })
 
-  test('finds groups as FreeIPA has them', async () => {
+  test('finds groups in the layout of FreeIPA', async () => {
     const setup = search({
       freeipa: true,
       group_basedn: `ou=Teams,${LDAP_BASE}`,
@@ -217,7 +217,7 @@ describe('ldap', needs(program('slapd')), () => {
     expect(await ask(fred, setup)).toEqual({ name: 'fred', groups: ['ops', 'ops, night'] })
   })
 
-  test('says that it is its own account that is wrong, and not the one of the user', async () => {
+  test('reports that its own bind account is wrong, not the one of the user', async () => {
     await expect(ask(fred, search({ bindpw: 'old' }))).rejects.toThrow(
       `LDAP at 127.0.0.1:${server.port}: the server refuses auth.ldap.bindpw for ${ACCOUNT.name}`,
     )
@@ -235,7 +235,7 @@ describe('ldap', needs(program('slapd')), () => {
     expect(await ask(fred, options(port, { ...more, no_verify: true }))).toMatchObject({ name: 'fred' })
   })
 
-  test('sends no password without TLS to who ends a connection right after STARTTLS was asked for', async () => {
+  test('sends no password without TLS to a server that ends the connection right after STARTTLS', async () => {
     const heard: string[] = []
     const thief = createServer((socket: Socket) => {
       socket.on('error', () => undefined)
@@ -252,7 +252,7 @@ describe('ldap', needs(program('slapd')), () => {
     await new Promise((done) => thief.close(done))
   })
 
-  test('warns where passwords can be read on their way, or go to anybody', async () => {
+  test('warns if passwords can be read on the network, or be sent to a forged server', async () => {
     await check(search())
     expect(lines).toEqual([])
     await check(options(389, { ...SEARCH, server: 'ldap.example.com' }))

@@ -42,7 +42,7 @@ await sqlAuthContract({
 })
 
 test(
-  'calls a user of MySQL as the table does, to which capitals are the same',
+  'the name of a MySQL user is returned as the table has it, since the table ignores case',
   needs(program('mariadbd')),
   async () => {
     const server = await startMysql()

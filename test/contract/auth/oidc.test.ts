@@ -137,7 +137,7 @@ describe('oidc', () => {
   ) => ask({ id_token: await token, ...more }, { settings: { ...own.settings, ...settings } })
   const refused = (says: string) => ({ refused: expect.stringContaining(says) })
 
-  test('takes the token as password, too, from who can only type one', async () => {
+  test('accepts the token as the password, too, for users who can only type a password', async () => {
     expect(await ask({ username: 'fred', password: await own.token() }, setup)).toEqual(known)
     expect(await ask({ username: 'ada', password: await own.token() }, setup)).toEqual(
       refused('the token belongs to another user'),
@@ -149,10 +149,10 @@ describe('oidc', () => {
     ['never expires', { exp: undefined }, 'missing required "exp" claim'],
     ['is not valid yet', { nbf: seconds() + 600 }, '"nbf" claim timestamp check failed'],
     ['is for another audience', { aud: 'grafana' }, 'unexpected "aud" claim value'],
-    ['is for nobody', { aud: undefined }, '"aud"'],
+    ['has no audience', { aud: undefined }, '"aud"'],
     ['is of another issuer', { iss: 'https://evil.example.com' }, 'unexpected "iss" claim value'],
-    ['is of nobody', { sub: undefined }, 'the claim sub is not a valid user name'],
-    ['is of a group', { sub: 'ops%' }, 'the claim sub is not a valid user name'],
+    ['has no subject', { sub: undefined }, 'the claim sub is not a valid user name'],
+    ['has the name of a group as subject', { sub: 'ops%' }, 'the claim sub is not a valid user name'],
   ])('refuses a token that %s', async (_, claims, says) => {
     expect(await signIn(own.token(claims))).toEqual(refused(says))
   })
@@ -177,7 +177,7 @@ describe('oidc', () => {
     }
   })
 
-  test('refuses a token of a key that the issuer does not have, also one the token brings itself', async () => {
+  test('refuses a token signed with a key that the issuer does not have, even if the token contains the key', async () => {
     const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
     expect(await signIn(own.token({}, { key: privateKey }))).toEqual(refused('signature verification failed'))
     expect(await signIn(own.token({}, { kid: 'unknown', key: privateKey }))).toEqual(
@@ -193,14 +193,14 @@ describe('oidc', () => {
     expect(await signIn(brought)).toEqual(refused('signature verification failed'))
   })
 
-  test('takes only the algorithms of its settings', async () => {
+  test('accepts only the algorithms of its settings', async () => {
     await own.add('curve', 'ES256')
     const token = own.token({}, { kid: 'curve', alg: 'ES256' })
     expect(await signIn(token)).toEqual(known)
     expect(await signIn(token, {}, { algorithms: 'RS256' })).toEqual(refused('not allowed'))
   })
 
-  test('keeps the keys, and asks again for one it does not have, but not for every token', async () => {
+  test('caches the keys, and requests them again for an unknown key, but not for every token', async () => {
     await close()
     const askedForKeys = () => own.asked.filter((path) => path === '/keys').length
     const before = askedForKeys()
@@ -217,7 +217,7 @@ describe('oidc', () => {
     await own.add('first')
   })
 
-  test('takes name and groups from the claims it is told, also from inside of others', async () => {
+  test('reads name and groups from the configured claims, also from nested ones', async () => {
     const claims = { preferred_username: 'ada', realm_access: { roles: ['admins'] }, groups: 'one' }
     const settings = { username_claim: 'preferred_username', groups_claim: 'realm_access.roles' }
     expect(await signIn(own.token(claims), {}, settings)).toEqual({ name: 'ada', groups: ['admins'] })
@@ -225,7 +225,7 @@ describe('oidc', () => {
     expect(await signIn(own.token({ groups: undefined }))).toEqual({ name: 'fred', groups: [] })
   })
 
-  test('takes an address for a name only if the issuer has verified it', async () => {
+  test('accepts an e-mail address as the name only if the issuer has verified it', async () => {
     const settings = { username_claim: 'email' }
     const email = 'fred@example.com'
     expect(await signIn(own.token({ email, email_verified: true }), {}, settings)).toMatchObject({
@@ -234,7 +234,7 @@ describe('oidc', () => {
     expect(await signIn(own.token({ email }), {}, settings)).toEqual(refused('has not verified'))
   })
 
-  test('takes no keys from an address without TLS where the issuer has it', async () => {
+  test('uses no keys from an address without TLS if the issuer has TLS', async () => {
     const folder = await temporaryFolder('salt-ts-auth-oidc-')
     const { cert, key } = await selfSigned(folder)
     const tls = await httpServer(
@@ -252,12 +252,12 @@ describe('oidc', () => {
     }
   })
 
-  test('reads no token that is longer than one can be', async () => {
+  test('does not read tokens longer than the limit', async () => {
     const long = await own.token({ more: 'x'.repeat(16_384) })
     expect(await ask({ id_token: long }, { settings: own.settings })).toEqual(refused('no token was given'))
   })
 
-  test('warns of an issuer that others could answer for', async () => {
+  test('warns of an issuer without TLS, which another server could impersonate', async () => {
     expect(await check({ settings: { issuer: 'http://id.example.com', audience: 'salt' } })).toEqual([])
     expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining('can log in as any user')])
   })

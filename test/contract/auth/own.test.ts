@@ -20,7 +20,7 @@ describe('the page about the backends', () => {
   const blocks = (language: string) =>
     [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(([, block = '']) => block)
 
-  test('has a backend of ten lines that works', async () => {
+  test('has an example of a backend in ten lines that works', async () => {
     const [source = ''] = blocks('ts')
     expect(source.slice(source.indexOf('export')).trim().split('\n').length).toBeLessThanOrEqual(10)
     await writeFile(join(folder, 'passphrases.ts'), source)

@@ -73,7 +73,7 @@ describe('pam', needs(ROOT), () => {
     withAccount(({ user }) => changeAccount('chage', ...flags, user), refusedAt('pam_acct_mgmt')),
   )
 
-  test('refuses an account whose shell lets nobody sign in, unless told otherwise', () =>
+  test('refuses an account whose shell is nologin, unless any_shell is set', () =>
     withAccount(
       ({ user }) => changeAccount('usermod', '-s', '/usr/sbin/nologin', user),
       async (account) => {
@@ -82,7 +82,7 @@ describe('pam', needs(ROOT), () => {
       },
     ))
 
-  test('CVE-2016-3176: asks the service of the configuration of the master, whatever a caller names', () =>
+  test('CVE-2016-3176: uses the PAM service of the configuration of the master, whatever a caller names', () =>
     withAccount(
       ({ user }) => changeAccount('chage', '-E', '0', user),
       async (account) => {
@@ -95,7 +95,7 @@ describe('pam', needs(ROOT), () => {
       },
     ))
 
-  test('gives a password to its helper by no argument and no variable', () =>
+  test('gives a password to its helper neither by argument nor by environment variable', () =>
     withAccount(unchanged, async (account) => {
       const asked = ask(rightOf(account), { settings: { service: account.hanging, timeout: 15 } })
       asked.catch(() => undefined)
@@ -108,7 +108,7 @@ describe('pam', needs(ROOT), () => {
       await expect(asked).rejects.toThrow('PAM: the helper process ended (SIGKILL)')
     }))
 
-  test('has a helper process in place of one that died, and two at most', () =>
+  test('replaces a helper process that died, and starts two at most', () =>
     withAccount(unchanged, async (account) => {
       const answers = await Promise.all(Array.from({ length: 6 }, () => ask(rightOf(account), {})))
       expect(answers).toEqual(answers.map(() => knownAs(account)))
@@ -119,7 +119,7 @@ describe('pam', needs(ROOT), () => {
       expect(await ask(rightOf(account), {})).toEqual(knownAs(account))
     }))
 
-  test('stops waiting when nobody waits any more', () =>
+  test('stops waiting for PAM when the caller has left', () =>
     withAccount(unchanged, async (account) => {
       const leaving = new AbortController()
       const setup = { settings: { service: account.hanging, timeout: 30 } }

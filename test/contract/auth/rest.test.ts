@@ -88,38 +88,32 @@ describe('rest', () => {
   })
   afterAll(() => removeFolder(folder))
 
-  test('takes null, nothing and an empty list for: known, and nothing more', async () => {
+  test('accepts null, no body and an empty list as a known user without permissions', async () => {
     for (const text of ['null', '', '[]'])
       expect(await ask(fred, { settings: { url: await served(() => ({ text })) } })).toEqual({ name: 'fred' })
   })
 
-  test.each([401, 403])(
-    'lets nobody in whom the server answers %s, whatever else it says',
-    async (status) => {
-      const url = await served(() => ({ status, text: '[".*"]' }))
-      expect(await ask(fred, { settings: { url } })).toEqual({
-        refused: expect.stringContaining('refuses the username or the password'),
-      })
-    },
-  )
+  test.each([401, 403])('refuses a user if the server answers %s, whatever the body is', async (status) => {
+    const url = await served(() => ({ status, text: '[".*"]' }))
+    expect(await ask(fred, { settings: { url } })).toEqual({
+      refused: expect.stringContaining('refuses the username or the password'),
+    })
+  })
 
-  test.each([201, 204, 206, 400, 404, 407, 429])(
-    'takes an answer with the status %s for none',
-    async (status) => {
-      const url = await served(() => ({ status, text: status === 204 ? '' : '[".*"]' }))
-      await expect(ask(fred, { settings: { url } })).rejects.toThrow(`: it answered ${status}`)
-    },
-  )
+  test.each([201, 204, 206, 400, 404, 407, 429])('counts the status %s as no answer', async (status) => {
+    const url = await served(() => ({ status, text: status === 204 ? '' : '[".*"]' }))
+    await expect(ask(fred, { settings: { url } })).rejects.toThrow(`: it answered ${status}`)
+  })
 
   test.each(['<html>', '[".*"', 'false', '0', '""', '"test.*"', '{}'])(
-    'takes %s for no answer',
+    'counts %s as no answer',
     async (text) => {
       const url = await served(() => ({ text }))
       await expect(ask(fred, { settings: { url } })).rejects.toThrow(/: its answer is not (?:JSON|a list)/)
     },
   )
 
-  test('sends no password on to where it is redirected', async () => {
+  test('sends no password to an address of a redirect', async () => {
     const heard: string[] = []
     const thief = await served(({ body }) => {
       heard.push(body)
@@ -139,7 +133,7 @@ describe('rest', () => {
     expect(await ask(fred, { settings: { url, ca_file: cert } })).toMatchObject({ name: 'fred' })
   })
 
-  test('warns of an address that passwords go to in the clear, unless it is this host', async () => {
+  test('warns of an address without TLS, unless it is this host', async () => {
     await check({ settings: { url: 'http://localhost:8000/' } })
     expect(lines).toEqual([])
     expect(await check({ settings: { url: 'http://auth.example.com/' } })).toEqual([])

@@ -19,7 +19,7 @@ await authContract({
 })
 
 describe('sharedsecret', () => {
-  test('takes the secret by its own name, too, and then no password', async () => {
+  test('accepts the secret under its own name, too, and then ignores the password', async () => {
     const { ask } = openBackend('sharedsecret')
     const setup = { opts: { sharedsecret: 'of a proxy with Kerberos' } }
     expect(await ask({ username: 'fred', sharedsecret: 'of a proxy with Kerberos' }, setup)).toEqual({
@@ -30,7 +30,7 @@ describe('sharedsecret', () => {
     ).toEqual({ refused: 'the secret is wrong' })
   })
 
-  test('warns of a secret that can be guessed', async () => {
+  test('warns of a secret that is easy to guess', async () => {
     const { check, lines } = openBackend('sharedsecret')
     expect(await check({ opts: { sharedsecret: 'short' } })).toEqual([])
     expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining('can be guessed')])

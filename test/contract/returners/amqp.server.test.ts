@@ -74,7 +74,7 @@ describe('the returner amqp and its broker', needs(await rabbitmqHere()), () => 
     await listener.drop()
   })
 
-  test('publishes each with a key of its own, and the same message id when it is written again', async () => {
+  test('publishes each message with its own routing key, and with the same message id when it is written again', async () => {
     const before = listener.messages.length
     for (const _ of ['once', 'again']) {
       await returner.save(ret)
@@ -93,7 +93,7 @@ describe('the returner amqp and its broker', needs(await rabbitmqHere()), () => 
     expect(found[0]?.properties.deliveryMode).toBe(2)
   })
 
-  test('rejects what no queue takes, and what has no exchange', async () => {
+  test('rejects a return that no queue receives, and one without an exchange', async () => {
     const connection = await connect('amqp://guest:guest@127.0.0.1:5672')
     const channel = await connection.createChannel()
     const alone = names()
@@ -113,7 +113,7 @@ describe('the returner amqp and its broker', needs(await rabbitmqHere()), () => 
     await connection.close()
   })
 
-  test('rejects while the broker hangs, and takes another connection then', async () => {
+  test('rejects while the broker hangs, and reconnects afterwards', async () => {
     await returner.save(ret)
     proxy.freeze()
     await expect(returner.save(ret)).rejects.toThrow(
@@ -122,7 +122,7 @@ describe('the returner amqp and its broker', needs(await rabbitmqHere()), () => 
     await returner.save(ret)
   })
 
-  test('goes on when a connection is lost', async () => {
+  test('reconnects when a connection is lost', async () => {
     const { port } = proxy
     await proxy.close()
     await expect(returner.save(ret)).rejects.toThrow(`AMQP broker at 127.0.0.1:${port}: `)
@@ -130,7 +130,7 @@ describe('the returner amqp and its broker', needs(await rabbitmqHere()), () => 
     await returner.save(ret)
   })
 
-  test('says where it found no broker', async () => {
+  test('names the address where it found no broker', async () => {
     const lost = await returnerWith('amqp', { amqp: { host: '127.0.0.1', port: 1 } })
     await expect(lost.save(ret)).rejects.toThrow(
       'AMQP broker at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1',

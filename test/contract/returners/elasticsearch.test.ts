@@ -67,7 +67,7 @@ describe('elasticsearch, with a local double of the server', () => {
     ])
   })
 
-  test('keeps what the index refuses, without showing it', async () => {
+  test('saves a return whose type the index refuses, without indexing its data', async () => {
     const mixed = { ...ret, fun: 'test.mixed' }
     await saved({ ...mixed, return: 'text' })
     expect(await saved({ ...mixed, id: 'web2', return: { a: 1 } })).toContainEqual({
@@ -78,7 +78,7 @@ describe('elasticsearch, with a local double of the server', () => {
     expect(documents('salt-test_mixed')[1]).not.toHaveProperty('data')
   })
 
-  test('counts and orders states if told to', async () => {
+  test('counts and orders states if the options say so', async () => {
     const states = {
       'pkg_|-vim_|-vim_|-installed': { __run_num__: 1, result: false },
       'file_|-motd_|-/etc/motd_|-managed': { __run_num__: 0, result: null },
@@ -102,7 +102,7 @@ describe('elasticsearch, with a local double of the server', () => {
     ])
   })
 
-  test('reads what Python wrote', async () => {
+  test('reads documents of Python Salt', async () => {
     const old = '20200101000000000000'
     await saved({ ...ret, fun: 'test.old' })
     const document = {
@@ -122,7 +122,7 @@ describe('elasticsearch, with a local double of the server', () => {
     await elasticsearch.close?.()
   })
 
-  test('gives back a job of 1,200 returns, page by page', async () => {
+  test('returns a job of 1,200 returns, page by page', async () => {
     const elasticsearch = await returnerWith('elasticsearch', configOf(server))
     const rets = Array.from({ length: 1200 }, (_, n) => ({
       ...ret,
@@ -134,20 +134,20 @@ describe('elasticsearch, with a local double of the server', () => {
     await elasticsearch.close?.()
   })
 
-  test('leaves out functions that are not wanted', async () => {
+  test('leaves out excluded functions', async () => {
     expect(
       await saved({ ...ret, fun: 'test.noise', jid: '1' }, { functions_blacklist: ['test.noise'] }),
     ).toEqual([])
   })
 
-  test('asks another host when one is not there, and says so when none is', async () => {
+  test('uses another host when one is down, and reports it when all are', async () => {
     const gone = `127.0.0.1:${await freePort()}`
     const both = { hosts: [gone, `127.0.0.1:${server.port}`] }
     expect(await saved({ ...ret, jid: '20300104000000000000' }, both)).toHaveLength(1)
     await expect(saved(ret, { hosts: [gone] })).rejects.toThrow(`${gone}: connect ECONNREFUSED`)
   })
 
-  test('does not wait for ever for a server that hangs', async () => {
+  test('gives up waiting for a server that hangs', async () => {
     const hanging = await httpServer(() => undefined)
     const options = { hosts: [`127.0.0.1:${hanging.port}`], timeout: 0.2 }
     await expect(saved(ret, options)).rejects.toThrow('no answer within 0.2 seconds')

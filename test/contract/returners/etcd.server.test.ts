@@ -71,7 +71,7 @@ describe('the returner etcd and its server', needs(program('etcd')), () => {
     await returner.close?.()
     await server.drop()
   })
-  test('writes the keys that Salt writes, as plain text if told to', async () => {
+  test('writes the keys that Salt writes, as plain text with encode_values: false', async () => {
     const plain = await returnerWith(
       'etcd',
       config({ encode_values: false, returner_root: '/plain', ttl: 600 }),
@@ -91,7 +91,7 @@ describe('the returner etcd and its server', needs(program('etcd')), () => {
     await plain.close?.()
   })
 
-  test("reads what Python's returner wrote", async () => {
+  test("reads keys of Python's returner", async () => {
     const put = (key: string, value: string) =>
       told(server.port, 'kv/put', {
         key: base64(`/salt/return/${key}`),
@@ -105,7 +105,7 @@ describe('the returner etcd and its server', needs(program('etcd')), () => {
     expect(await returner.getFun?.('test.ping')).toContainEqual({ return: true, id: 'db1', fun: 'test.ping' })
   })
 
-  test('does not save what is larger than the server takes', async () => {
+  test('does not save a return that exceeds the limit of the server', async () => {
     const patient = await returnerWith('etcd', config({ timeout: 60 }))
     await expect(patient.save({ ...ret, return: 'x'.repeat(2_000_000) })).rejects.toMatchObject({
       code: 'UNSAVABLE',
@@ -158,7 +158,7 @@ describe('the returner etcd and a server that asks for users', needs(program('et
       'authentication failed, invalid user ID or password',
     ],
     ['no user', {}, 'user name is empty'],
-  ])('says that it was given %s', async (_, options, message) => {
+  ])('reports %s', async (_, options, message) => {
     const returner = await opened(options)
     await expect(returner.save(ret)).rejects.toThrow(message)
     await returner.close?.()

@@ -59,7 +59,7 @@ describe('http', () => {
     return server
   }
 
-  test('gives the same id to what is written again, with a time of its own', async () => {
+  test('gives a repeated request the same id, with a time of its own', async () => {
     const asked: Asked[] = []
     const { url } = await served((one) => {
       asked.push(one)
@@ -89,7 +89,7 @@ describe('http', () => {
     [429, undefined],
     [503, undefined],
     [302, undefined],
-  ])('takes the status %i for what it says about the return or the receiver', async (status, code) => {
+  ])('treats the status %i as permanent or temporary', async (status, code) => {
     const { url, port } = await served(() => ({ status, text: 'Why it is so.' }))
     const http = await returnerWith('http', { 'http.url': url.replace('//', '//user:hidden@') })
     const error = await http.save(ret).catch((thrown: Error & { code?: string }) => thrown)
@@ -98,14 +98,14 @@ describe('http', () => {
     await http.close?.()
   })
 
-  test('does not wait for ever for a receiver that hangs', async () => {
+  test('gives up waiting for a receiver that hangs', async () => {
     const { url, port } = await served(() => undefined)
     const http = await returnerWith('http', { http: { url, timeout: 0.2 } })
     await expect(http.save(ret)).rejects.toThrow(`127.0.0.1:${port}: no answer within 0.2 seconds`)
     await http.close?.()
   })
 
-  test('says where nobody listens, and goes on when somebody does', async () => {
+  test('names an address that refuses connections, and works again once it accepts them', async () => {
     const gone = await served(() => ({}))
     const http = await returnerWith('http', { 'http.url': gone.url })
     await http.save(ret)
@@ -132,7 +132,7 @@ describe('http', () => {
     await removeFolder(folder)
   })
 
-  test('refuses an address that is none without showing it', async () => {
+  test('refuses an invalid address without showing it', async () => {
     const opened = returnerWith('http', { 'http.url': 'ftp://user:hidden@host' })
     await expect(opened).rejects.toThrow('http.url must be a URL that begins with http:// or https://')
     await expect(opened).rejects.not.toThrow('hidden')

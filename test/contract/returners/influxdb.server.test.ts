@@ -57,7 +57,7 @@ describe('influxdb', needs(program('influxd')), () => {
     expect(jobs?.values[0]?.slice(1)).toEqual([jid, '{"fun": "test.ping"}'])
   })
 
-  test('reads what Python wrote, the last one where it wrote twice', async () => {
+  test('reads points of Python Salt, the last one of two', async () => {
     const old = '20200101000000000000'
     const full = JSON.stringify({
       jid: old,
@@ -77,11 +77,14 @@ describe('influxdb', needs(program('influxd')), () => {
     expect(await influxdb.getLoad?.(old)).toEqual({ jid: old, load: { fun: 'test.ping' }, minions: [] })
   })
 
-  test.each(['a\nb', 'ends with \\', 'a\\,b'])('refuses for good a minion called %j', async (id) => {
-    await expect(influxdb.save({ ...ret, id })).rejects.toMatchObject({ code: 'UNSAVABLE' })
-  })
+  test.each(['a\nb', 'ends with \\', 'a\\,b'])(
+    'refuses permanently to save returns of a minion called %j',
+    async (id) => {
+      await expect(influxdb.save({ ...ret, id })).rejects.toMatchObject({ code: 'UNSAVABLE' })
+    },
+  )
 
-  test('does not wait for ever for a server that hangs, and goes on when it was started again', async () => {
+  test('gives up waiting for a server that hangs, and works again after it was restarted', async () => {
     await server.pause()
     await expect(influxdb.save(ret)).rejects.toThrow(`127.0.0.1:${server.port}: no answer within 2 seconds`)
     await server.kill()

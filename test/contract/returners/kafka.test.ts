@@ -47,7 +47,7 @@ describe('the returner kafka and a local double of its cluster', () => {
     await server.drop()
   })
 
-  test('says that it was not migrated', async () => {
+  test('reports that it was not migrated', async () => {
     await expect(returner.save(ret)).rejects.toThrow(
       `Kafka at 127.0.0.1:${server.port}: the topic does not exist. Create it with: salt-run returner.migrate kafka`,
     )
@@ -58,7 +58,7 @@ describe('the returner kafka and a local double of its cluster', () => {
     ])
   })
 
-  test('has all of a job in one partition, in order, with what tells that one was sent again', async () => {
+  test('writes all of a job to one partition, in order, with ids that identify repeated records', async () => {
     await returner.saveLoad?.({ jid: ret.jid, load: { jid: ret.jid, fun: 'test.ping' }, minions: ['web1'] })
     for (const _ of ['once', 'again']) await returner.saveBatch?.([ret, { ...ret, id: 'web2' }])
     await returner.saveEvents?.(
@@ -100,29 +100,25 @@ describe('the returner kafka and a local double of its cluster', () => {
     )
   })
 
-  test('goes on when another broker becomes the leader', async () => {
+  test('writes to the new leader when another broker becomes the leader', async () => {
     const before = server.records('salt').length
     server.elect()
     await returner.save(ret)
     expect(server.records('salt')).toHaveLength(before + 1)
   })
 
-  test(
-    'has once what was written when the acknowledgement was lost, and loses nothing that comes after it',
-    SLOW_TEST,
-    async () => {
-      const before = server.records('salt').length
-      server.loseAnswers(1)
-      await expect(returner.save({ ...ret, return: 'first' })).rejects.toThrow('no answer within 1 seconds')
-      await returner.save({ ...ret, return: 'second' })
-      const found = valuesIn(server)
-        .slice(before)
-        .map((value) => value.return)
-      expect(found).toEqual(['first', 'second'])
-    },
-  )
+  test('has records once whose acknowledgement was lost, and loses no later ones', SLOW_TEST, async () => {
+    const before = server.records('salt').length
+    server.loseAnswers(1)
+    await expect(returner.save({ ...ret, return: 'first' })).rejects.toThrow('no answer within 1 seconds')
+    await returner.save({ ...ret, return: 'second' })
+    const found = valuesIn(server)
+      .slice(before)
+      .map((value) => value.return)
+    expect(found).toEqual(['first', 'second'])
+  })
 
-  test('sends a batch that is larger than the cluster takes in several', async () => {
+  test('splits a batch that is larger than the cluster accepts', async () => {
     const jid = '20300101000000000002'
     await returner.saveBatch?.(
       Array.from({ length: 30 }, (_, n) => ({ ...ret, jid, id: `m${n}`, return: 'x'.repeat(100_000) })),
@@ -130,14 +126,14 @@ describe('the returner kafka and a local double of its cluster', () => {
     expect(valuesIn(server).filter((value) => value.jid === jid)).toHaveLength(30)
   })
 
-  test('does not save what is larger than the cluster takes, and goes on', async () => {
+  test('does not save a return that is larger than the cluster accepts, and saves the next one', async () => {
     await expect(returner.save({ ...ret, return: 'x'.repeat(2_000_000) })).rejects.toMatchObject({
       code: 'UNSAVABLE',
     })
     await returner.save(ret)
   })
 
-  test('writes without a producer id if told to', async () => {
+  test('writes without a producer id with idempotent: false', async () => {
     const plain = await opened({ idempotent: false })
     await plain.save({ ...ret, id: 'plain' })
     expect(valuesIn(server).filter((value) => value.id === 'plain')).toHaveLength(1)
@@ -170,13 +166,13 @@ describe('the returner kafka and a local double of its cluster, with users', () 
   }
 
   test.each(['plain', 'scram-sha-256'])(
-    'signs in by %s, and says that a password is wrong',
+    'signs in by %s, and reports a wrong password',
     async (sasl_mechanism) => {
       await saveWith({ sasl_mechanism })
       await expect(saveWith({ sasl_mechanism, password: 'falsch' })).rejects.toThrow('Authentication failed')
     },
   )
-  test('says that the cluster does not sign in so', async () => {
+  test('reports that the cluster does not support the mechanism', async () => {
     await expect(saveWith({ sasl_mechanism: 'scram-sha-512' })).rejects.toThrow(
       'The broker does not support the requested SASL mechanism',
     )

@@ -89,7 +89,7 @@ describe('the files of local_cache', () => {
     expect(await readdir(join(folder, 'web1'))).toEqual(['return.p'])
   })
 
-  test('may be of old times, when a file had the value and nothing else', async () => {
+  test('may be in an old format, in which a file has the value and nothing else', async () => {
     const old = '20300303030303030303'
     await put(join(folderOf(cachedir, old), 'web1', 'return.p'), encodeLocal(['a', 'b']))
     expect(await cache.getJid?.(old)).toMatchObject([
@@ -104,7 +104,7 @@ describe('the files of local_cache', () => {
     expect((await cache.getJid?.(torn))?.map(({ id }) => id)).toEqual(['whole'])
   })
 
-  test('take no returns of a job that is not to be cached', async () => {
+  test('do not get returns of a job that is not to be cached', async () => {
     const none = '20300505050505050505'
     await put(join(folderOf(cachedir, none), 'nocache'), '')
     await cache.save({ ...aReturn, jid: none })

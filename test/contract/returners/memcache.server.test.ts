@@ -53,7 +53,7 @@ describe('the returner memcache and its server', needs(program('memcached')), ()
     expect(await tell('get jids\r\n')).toContain(`\r\n${ret.jid},\r\n`)
   })
 
-  test("reads what Python's returner wrote", async () => {
+  test("reads keys of Python's returner", async () => {
     await tell('flush_all\r\n')
     const json = JSON.stringify({ ...ret, id: 'db1' })
     await tell(`set ${ret.jid}:db1 16 0 ${json.length}\r\n${json}\r\n`)
@@ -62,13 +62,13 @@ describe('the returner memcache and its server', needs(program('memcached')), ()
     expect(await returner.getJid?.(ret.jid)).toEqual([{ ...ret, id: 'db1' }])
   })
 
-  test('gives back a job of 5,000 returns', async () => {
+  test('returns a job of 5,000 returns', async () => {
     const rets = Array.from({ length: 5000 }, (_, n) => ({ ...ret, jid: '5000', id: `m${n}` }))
     for (let at = 0; at < rets.length; at += 500) await returner.saveBatch?.(rets.slice(at, at + 500))
     expect(await returner.getJid?.('5000')).toHaveLength(5000)
   })
 
-  test('does not save what is larger than the server takes, and goes on', async () => {
+  test('does not save a return that is larger than the server accepts, and saves the next one', async () => {
     await expect(returner.save({ ...ret, return: 'x'.repeat(2_000_000) })).rejects.toMatchObject({
       code: 'UNSAVABLE',
     })
@@ -77,7 +77,7 @@ describe('the returner memcache and its server', needs(program('memcached')), ()
     expect(await tell('get minions\r\n')).not.toContain('x'.repeat(300))
   })
 
-  test('forgets the older half of a list that has become too large', async () => {
+  test('removes the older half of a list that has become too large', async () => {
     const names = Array.from({ length: 52_000 }, (_, n) => `minion-number-${n}`)
     const text = names.map((name) => `${name},`).join('')
     await tell(`set minions 16 0 ${text.length}\r\n${text}\r\n`)

@@ -64,7 +64,7 @@ describe('mongo, with a local double of the server', () => {
     ])
   })
 
-  test('reads what Python wrote, the last one where it wrote twice', async () => {
+  test('reads documents of Python Salt, the last one of two', async () => {
     const old = '20200101000000000000'
     const python = (value: unknown) => ({
       minion: 'web1',
@@ -83,34 +83,30 @@ describe('mongo, with a local double of the server', () => {
     })
   })
 
-  test('refuses for good what is larger than a document may be', async () => {
+  test('refuses permanently a return that is larger than the limit of a document', async () => {
     await expect(mongo.save({ ...ret, return: 'x'.repeat(9 * 1024 * 1024) } as never)).rejects.toMatchObject({
       code: 'UNSAVABLE',
     })
   })
 
-  test(
-    'says which server is not there, and does not wait for ever for one that hangs',
-    SLOW_TEST,
-    async () => {
-      const saved = async (port: number) => {
-        const one = await returnerWith('mongo', { mongo: { host: '127.0.0.1', port, timeout: 0.5 } })
-        await one.save(ret).finally(() => one.close?.())
-      }
-      const none = await freePort()
-      await expect(saved(none)).rejects.toThrow(`MongoDB at 127.0.0.1:${none}: connect ECONNREFUSED`)
-      const hanging = createServer((socket) =>
-        socket
-          .on('error', () => undefined)
-          .on('end', () => socket.end())
-          .resume(),
-      )
-      await new Promise<void>((done) => hanging.listen(0, '127.0.0.1', done))
-      const { port } = hanging.address() as { port: number }
-      await expect(saved(port)).rejects.toThrow(`MongoDB at 127.0.0.1:${port}: `)
-      await new Promise((done) => hanging.close(done))
-    },
-  )
+  test('names a server that is down, and gives up waiting for one that hangs', SLOW_TEST, async () => {
+    const saved = async (port: number) => {
+      const one = await returnerWith('mongo', { mongo: { host: '127.0.0.1', port, timeout: 0.5 } })
+      await one.save(ret).finally(() => one.close?.())
+    }
+    const none = await freePort()
+    await expect(saved(none)).rejects.toThrow(`MongoDB at 127.0.0.1:${none}: connect ECONNREFUSED`)
+    const hanging = createServer((socket) =>
+      socket
+        .on('error', () => undefined)
+        .on('end', () => socket.end())
+        .resume(),
+    )
+    await new Promise<void>((done) => hanging.listen(0, '127.0.0.1', done))
+    const { port } = hanging.address() as { port: number }
+    await expect(saved(port)).rejects.toThrow(`MongoDB at 127.0.0.1:${port}: `)
+    await new Promise((done) => hanging.close(done))
+  })
 
   test('refuses two addresses, and shows no password', async () => {
     const both = returnerWith('mongo', { mongo: { uri: 'mongodb://user:hidden@host/salt', host: 'other' } })

@@ -72,7 +72,7 @@ describe('the returner mqtt and its broker', needs(program('mosquitto')), () => 
     await close()
   })
 
-  test('lets the broker keep the last return if told to', async () => {
+  test('publishes with the retain flag if the options say so', async () => {
     const keeping = await returnerWith('mqtt', {
       mqtt: { host: '127.0.0.1', port: server.port, retain: true, prefix: 'kept', protocol_version: 4 },
     })
@@ -85,7 +85,7 @@ describe('the returner mqtt and its broker', needs(program('mosquitto')), () => 
     await close()
   })
 
-  test('rejects what the broker does not allow', async () => {
+  test('reports a topic that the broker does not allow', async () => {
     const forbidden = await returnerWith('mqtt', {
       mqtt: { host: '127.0.0.1', port: server.port, prefix: 'other' },
     })
@@ -93,7 +93,7 @@ describe('the returner mqtt and its broker', needs(program('mosquitto')), () => 
     await forbidden.close?.()
   })
 
-  test('does not save what is larger than the broker takes', async () => {
+  test('does not save a return that is larger than the broker accepts', async () => {
     await expect(returner.save({ ...ret, return: 'x'.repeat(100_000) })).rejects.toMatchObject({
       code: 'UNSAVABLE',
     })

@@ -50,19 +50,19 @@ describe('multi_returner', () => {
     others.set('full', { save: async () => undefined, getJid: async () => [ret] })
   })
 
-  test('writes to those that work when one does not, and says which', async () => {
+  test('writes to the returners that work when one does not, and names the one that failed', async () => {
     const save = vi.fn(async () => undefined)
     others.set('works', { save })
     await expect((await opened('down', 'works')).save(ret)).rejects.toThrow('down: Nobody answers.')
     expect(save).toHaveBeenCalledOnce()
   })
 
-  test('calls a return unsavable when nothing else is wrong', async () => {
+  test('reports a return as unsavable if no returner has another problem', async () => {
     await expect((await opened('picky', 'full')).save(ret)).rejects.toMatchObject({ code: 'UNSAVABLE' })
     await expect((await opened('picky', 'down')).save(ret)).rejects.not.toHaveProperty('code')
   })
 
-  test('reads from the first that has something, and past one that is down', async () => {
+  test('reads from the first returner that has the job, and skips one that is down', async () => {
     const read = async (...names: string[]) => (await opened(...names)).getJid?.(ret.jid)
     expect(await read('empty', 'full')).toEqual([ret])
     expect(await read('down', 'full')).toEqual([ret])
@@ -70,12 +70,12 @@ describe('multi_returner', () => {
     await expect(read('down', 'picky')).rejects.toThrow('Too large.')
   })
 
-  test('can do what one of them can, and no more', async () => {
+  test('has only the functions that one of its returners has', async () => {
     expect(await opened('full')).not.toHaveProperty('saveLoad')
     expect(await opened('full')).toHaveProperty('getJid')
   })
 
-  test('closes what it has opened when another cannot be', async () => {
+  test('closes the returners it has opened if another one cannot be opened', async () => {
     const close = vi.fn(async () => undefined)
     others.set('closes', { save: async () => undefined, close })
     await expect(opened('closes', 'missing')).rejects.toThrow('There is no returner missing.')

@@ -29,7 +29,7 @@ sqlServerContract(
     refusal: "Access denied for user 'root'",
   },
   (connect, server) => {
-    test('talks over TLS, and only to a server whose certificate it can check', async () => {
+    test('the returner mysql connects over TLS, and only to a server with a valid certificate', async () => {
       const ssl_ca = join(server().folder, 'cert.pem')
       await (await connect({ ssl_ca, host: 'localhost' })).save(aReturn())
       await (await connect({ ssl: true, insecure: true })).save(aReturn())
@@ -40,12 +40,12 @@ sqlServerContract(
       )
     })
 
-    test('is found by its socket, too', async () => {
+    test('the returner mysql connects by a socket, too', async () => {
       const unix_socket = join(server().folder, 's')
       await (await connect({ unix_socket, host: 'nowhere' })).save(aReturn())
     })
 
-    test('tells a return that is larger than the server takes from a server that is gone', async () => {
+    test('the returner mysql refuses permanently a return that exceeds max_allowed_packet', async () => {
       const returner = await connect()
       const large = aReturn({ return: 'x'.repeat(3 * 1024 * 1024) })
       await expect(returner.save(large)).rejects.toThrow(UnsavableError)

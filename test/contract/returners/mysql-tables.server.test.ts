@@ -57,7 +57,7 @@ describe("Salt's tables in MySQL", needs(await mysqlHere()), () => {
     expect(await returner.getJid?.(ret.jid)).toEqual([ret])
   })
 
-  test('tells minions apart whose names differ in case only', async () => {
+  test('distinguishes minions whose ids differ only in case', async () => {
     const jid = '20261122050000000011'
     const rets = ['web', 'WEB'].map((id) => aReturn({ jid, id, fun: 'test.case' }))
     for (const ret of rets) await returner.save(ret)
@@ -66,7 +66,7 @@ describe("Salt's tables in MySQL", needs(await mysqlHere()), () => {
     expect(await returner.getMinions?.()).toEqual(expect.arrayContaining(['web', 'WEB']))
   })
 
-  test('leaves one return though several save it at the same time', async () => {
+  test('keeps one row per return although several connections save it at the same time', async () => {
     const jid = '20261122050000000020'
     const rets = Array.from({ length: 50 }, (_, n) => aReturn({ jid, id: `m${n}` }))
     await Promise.all(
@@ -77,7 +77,7 @@ describe("Salt's tables in MySQL", needs(await mysqlHere()), () => {
     ])
   })
 
-  test('tells a return that no table can take from a database that cannot be reached', async () => {
+  test('refuses permanently a return that no table can hold', async () => {
     await expect(returner.save(aReturn({ id: 'x'.repeat(256) }))).rejects.toThrow(UnsavableError)
     await expect(returner.save(aReturn({ id: '🦊' }))).rejects.toThrow(UnsavableError)
   })

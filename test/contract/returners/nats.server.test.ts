@@ -55,7 +55,7 @@ describe('the returner nats and its server', needs(program('nats-server')), () =
     await returner.close?.()
     await server.drop()
   })
-  test('says that it was not migrated', async () => {
+  test('reports that it was not migrated', async () => {
     await expect(returner.save(ret)).rejects.toThrow(
       `NATS at 127.0.0.1:${server.port}: no stream receives this subject. Turn JetStream on, then run: salt-run returner.migrate nats`,
     )
@@ -66,7 +66,7 @@ describe('the returner nats and its server', needs(program('nats-server')), () =
     ])
   })
 
-  test('sends each return with a subject of its job and minion, each event with one of its tag', async () => {
+  test('sends each return under a subject of its job and minion, each event under a subject of its tag', async () => {
     const client = await connect({ servers: `127.0.0.1:${server.port}` })
     const subjects: string[] = []
     const listening = client.subscribe('salt.>', { max: 2 })
@@ -81,13 +81,13 @@ describe('the returner nats and its server', needs(program('nats-server')), () =
     await client.close()
   })
 
-  test('gives back a job of 5,000 returns', async () => {
+  test('returns a job of 5,000 returns', async () => {
     const rets = Array.from({ length: 5000 }, (_, n) => ({ ...ret, jid: '5000', id: `m${n}` }))
     for (let at = 0; at < rets.length; at += 500) await returner.saveBatch?.(rets.slice(at, at + 500))
     expect(new Set((await returner.getJid?.('5000'))?.map(({ id }) => id))).toHaveLength(5000)
   })
 
-  test('does not save what is larger than the server takes', async () => {
+  test('does not save a return that is larger than the server accepts', async () => {
     await expect(returner.save({ ...ret, return: 'x'.repeat(2_000_000) })).rejects.toMatchObject({
       code: 'UNSAVABLE',
     })
@@ -122,7 +122,7 @@ describe('the returner nats and servers with names', needs(program('nats-server'
     await (returner.migrate?.() ?? Promise.reject()).finally(() => returner.close?.())
   }
 
-  test('takes the certificate of a name for a server of that name, and for no address', async () => {
+  test('accepts the certificate of a host name for that name, and for no address', async () => {
     const files = await selfSigned(folder, 'DNS:localhost')
     const server = await startSecure(files)
     await migrate([`localhost:${server.port}`], { ssl_ca: files.cert })

@@ -30,7 +30,7 @@ sqlServerContract(
     refusal: 'password authentication failed',
   },
   (connect, server) => {
-    test('talks over TLS, and only to a server whose certificate it can check', async () => {
+    test('the returner postgres connects over TLS, and only to a server with a valid certificate', async () => {
       const sslrootcert = join(server().folder, 'cert.pem')
       await (await connect({ sslrootcert })).save(aReturn())
       await (await connect({ sslmode: 'require', insecure: true })).save(aReturn())

@@ -56,7 +56,7 @@ describe.each([
     expect(await returner.migrate?.()).toEqual([])
   })
 
-  test('leaves one return though several save it at the same time', async () => {
+  test('keeps one row per return although several connections save it at the same time', async () => {
     const rets = Array.from({ length: 50 }, (_, n) => aReturn({ jid: '20261122050000000020', id: `m${n}` }))
     await Promise.all(
       Array.from({ length: 8 }, (_, n) => returner.saveBatch?.(n % 2 === 0 ? rets : rets.toReversed())),
@@ -75,7 +75,7 @@ describe.each([
     expect(await returner.getFun?.('state.apply,test.version')).toEqual([])
   })
 
-  test('tells a return that no table can take from a database that cannot be reached', async () => {
+  test('refuses permanently a return that no table can hold', async () => {
     await expect(returner.save(aReturn({ id: 'x'.repeat(256) }))).rejects.toThrow(UnsavableError)
     await expect(returner.save(aReturn({ id: 'a\0b' }))).rejects.toThrow(UnsavableError)
   })

@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => removeFolder(folder))
 
-test('a line that a full disk or a killed process cut off stays alone', async () => {
+test('the next return is not appended to a line that was cut off by a full disk or a killed process', async () => {
   const torn = '{"jid": "2026'
   await writeFile(file, torn)
   await returner.save?.(aReturn({ id: 'web1' }))
@@ -26,7 +26,7 @@ test('a line that a full disk or a killed process cut off stays alone', async ()
   expect(records.map((record) => JSON.parse(record).id)).toEqual(['web1', 'web2'])
 })
 
-test('a file that cannot be written is named', async () => {
+test('a file that cannot be written is named in the error', async () => {
   await mkdir(file)
   await expect(returner.save?.(aReturn())).rejects.toThrow(`The file ${file} cannot be written: EISDIR`)
 })

@@ -80,7 +80,7 @@ describe('the returner redis and its server', needs(program('redis-server')), ()
     await removeFolder(folder)
   })
 
-  test('writes the keys that Salt writes, which end when jobs do', async () => {
+  test('writes the keys that Salt writes, which expire when jobs do', async () => {
     await returner.save(ret)
     await returner.saveLoad?.({ jid: ret.jid, load: { jid: ret.jid, fun: 'test.ping' }, minions: ['web1'] })
     expect((await client.keys('*')).sort()).toEqual([
@@ -96,7 +96,7 @@ describe('the returner redis and its server', needs(program('redis-server')), ()
     expect(await client.ttl(`load:${ret.jid}`)).toBeGreaterThan(86_000)
   })
 
-  test("reads what Python's returner wrote", async () => {
+  test("reads keys of Python's returner", async () => {
     await client.hset(`ret:${ret.jid}`, 'db1', JSON.stringify({ ...ret, id: 'db1' }))
     await client.set('db1:test.ping', ret.jid)
     await client.sadd('minions', 'db1')
@@ -110,7 +110,7 @@ describe('the returner redis and its server', needs(program('redis-server')), ()
     })
   })
 
-  test('keeps jobs for ever where keep_jobs_seconds is 0', async () => {
+  test('keeps jobs for ever with keep_jobs_seconds: 0', async () => {
     const forever = await returnerWith('redis', { ...config(), keep_jobs_seconds: 0 })
     await forever.save(ret)
     await forever.cleanOldJobs?.(new Date(Date.now() + 3_600_000))
@@ -118,7 +118,7 @@ describe('the returner redis and its server', needs(program('redis-server')), ()
     await forever.close?.()
   })
 
-  test('gives back a job of 5,000 returns', async () => {
+  test('returns a job of 5,000 returns', async () => {
     const rets = Array.from({ length: 5000 }, (_, n) => ({ ...ret, id: `m${n}` }))
     for (let at = 0; at < rets.length; at += 500) await returner.saveBatch?.(rets.slice(at, at + 500))
     expect(await returner.getJid?.(ret.jid)).toHaveLength(5000)
@@ -131,7 +131,7 @@ describe('the returner redis and its server', needs(program('redis-server')), ()
     await local.close?.()
   })
 
-  test('says which file of a certificate is not there', async () => {
+  test('names the certificate file that is missing', async () => {
     await expect(returnerWith('redis', { ...config(), 'redis.ssl_ca': '/no/ca.pem' })).rejects.toThrow(
       'The returner redis cannot be opened: the file of ssl_ca, /no/ca.pem, cannot be read (ENOENT)',
     )

@@ -66,7 +66,7 @@ describe('slack_webhook, with a local receiver in the place of Slack', () => {
     return server.messages.at(-1)?.attachments
   }
 
-  test('tells what a function returned as Salt does', async () => {
+  test('shows the result of a function as Salt does', async () => {
     expect(await sent({})).toEqual([
       {
         ...head,
@@ -124,12 +124,12 @@ describe('slack_webhook, with a local receiver in the place of Slack', () => {
     ])
   })
 
-  test('cuts what is long', async () => {
+  test('truncates long texts', async () => {
     const [, body] = (await sent({ return: 'x'.repeat(1_000_000) })) ?? []
     expect(String(body?.title)).toMatch(/^Return: x{8000}…$/)
   })
 
-  test('posts events of returns, and of nothing else', async () => {
+  test('posts events of returns, and no others', async () => {
     const before = server.messages.length
     await returner.saveEvents?.(
       [
@@ -142,7 +142,7 @@ describe('slack_webhook, with a local receiver in the place of Slack', () => {
     expect(server.messages).toHaveLength(before + 1)
   })
 
-  test('tells a message that is wrong from a service that is down, and never shows the webhook', async () => {
+  test('distinguishes a wrong message from a service that is down, and never shows the webhook', async () => {
     const refused = async (path: string) => {
       const one = await returnerWith('slack_webhook', { 'slack_webhook.webhook': `${broken.url}${path}` })
       return one.save(ret).then(

@@ -53,7 +53,7 @@ describe('smtp', () => {
     return smtp
   }
 
-  test("sends Salt's text to everybody", async () => {
+  test("sends Salt's text to all recipients", async () => {
     const { port, mails } = await served()
     const smtp = await opened(port, { to: 'ops@example.net, dev@example.net', fields: 'id,fun' })
     await smtp.save({ ...ret, id: 'web1\r\nBcc: all@example.net' })
@@ -70,7 +70,7 @@ describe('smtp', () => {
     expect(mails[0]?.headers.get('bcc')).toBeUndefined()
   })
 
-  test('fills a template and a subject of ones own, for events too', async () => {
+  test('fills a template and a subject from the options, also for events', async () => {
     const folder = await temporaryFolder('salt-ts-smtp-')
     await writeFile(join(folder, 'mail'), 'act: {{act}}, id: {{ id }}, none: {{ none }}, {{ constructor }}')
     const { port, mails } = await served()
@@ -81,7 +81,7 @@ describe('smtp', () => {
     await removeFolder(folder)
   })
 
-  test('does not send a mail again that was taken, and sends what is new of the same minion', async () => {
+  test('does not send an accepted mail again, and sends a new return of the same minion', async () => {
     const { port, mails } = await served()
     const smtp = await opened(port)
     await smtp.save(ret)
@@ -108,13 +108,13 @@ describe('smtp', () => {
     expect(mails).toMatchObject([{ user: 'salt', withTls: true }])
   })
 
-  test('sends nothing in clear to a server that has no TLS, if that is asked for', async () => {
+  test('sends nothing unencrypted to a server without TLS if TLS is required', async () => {
     const { port, mails } = await served()
     await expect((await opened(port, { tls: true })).save(ret)).rejects.toThrow(`smtp at 127.0.0.1:${port}: `)
     expect(mails).toEqual([])
   })
 
-  test('tells a mail that is refused for good from a server that is not ready', async () => {
+  test('distinguishes a mail that is refused permanently from a server that is not ready', async () => {
     const codes = [552, 451]
     const { port } = await served({
       onData: (stream, _session, done) => {
@@ -131,7 +131,7 @@ describe('smtp', () => {
     await expect(smtp.save(ret)).rejects.toThrow('451 No.')
   })
 
-  test('does not wait for ever for a server that hangs', async () => {
+  test('gives up waiting for a server that hangs', async () => {
     const server = createServer()
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     open.push({ close: () => new Promise((done) => server.close(() => done())) })
@@ -141,7 +141,7 @@ describe('smtp', () => {
     )
   })
 
-  test('refuses to leave out an encryption that is asked for', async () => {
+  test('refuses to start without a required encryption', async () => {
     const encrypted = { smtp: { ...addresses, port: await freePort(), gpgowner: 'root' } }
     await expect(returnerWith('smtp', encrypted)).rejects.toThrow('this returner cannot encrypt mails')
   })

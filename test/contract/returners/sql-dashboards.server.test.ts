@@ -200,11 +200,11 @@ for (const [name, tables] of cases)
       await store?.drop()
     })
 
-    test.each(Object.keys(ANSWERS) as (keyof typeof ANSWERS)[])('tell: %s', async (question) => {
+    test.each(Object.keys(ANSWERS) as (keyof typeof ANSWERS)[])('answer: %s', async (question) => {
       expect(await store.query(questions[question])).toEqual(ANSWERS[question])
     })
 
-    test('give the newest jobs by an index, however many there are', async () => {
+    test('give the newest jobs by an index, however many jobs there are', async () => {
       const answers = await store.query(plan.ask)
       expect(JSON.stringify(answers)).toMatch(plan.says)
       const jobs = await returner.getJidsFilter?.(2, true)
@@ -213,7 +213,7 @@ for (const [name, tables] of cases)
   })
 
 describe('the tables of pgjsonb', needs(inPostgresql), () => {
-  test('are searched by what JSON has in it', async () => {
+  test('are searched by the content of their JSON', async () => {
     const store = await postgres('pgjsonb')
     const returner = await returnerWith('pgjsonb', { ...store.config, id: 'master1' })
     await returner.migrate?.()

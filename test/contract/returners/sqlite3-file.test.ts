@@ -30,7 +30,7 @@ afterEach(async () => {
 
 const query = (sql: string) => other.prepare(sql).all()
 
-test('reads jobs and returns that Python Salt wrote, the last of two, and adds its column to the table', async () => {
+test('the returner sqlite3 reads what Python Salt wrote, the last of two returns, and adds its column to the table', async () => {
   for (const sql of SALT_TABLES.sqlite3) other.exec(sql)
   const jid = '20250101000000000001'
   other.exec(`insert into jids values ('${jid}', '{"fun": "test.arg", "tgt": "*", "user": "root"}');
@@ -54,7 +54,7 @@ test('reads jobs and returns that Python Salt wrote, the last of two, and adds i
   ])
 })
 
-test("has what is asked of Salt's tables", async () => {
+test("the returner sqlite3 answers the usual queries on Salt's tables", async () => {
   for (const sql of SALT_TABLES.sqlite3) other.exec(sql)
   const jid = '20261122050000000010'
   await returner.saveLoad?.({ jid, load: { fun: 'state.apply', user: 'ada' }, minions: ['web1', 'web2'] })
@@ -77,13 +77,13 @@ test("has what is asked of Salt's tables", async () => {
   ])
 })
 
-test('makes a file that only its user can read', async () => {
+test('the returner sqlite3 makes a file that only its user can read', async () => {
   await rm(file)
   await returner.save(aReturn())
   expect((await stat(file)).mode & 0o777).toBe(0o600)
 })
 
-test('waits for others who write to the file, gives up, and goes on when they are done', async () => {
+test('the returner sqlite3 waits for other writers of the file, gives up, and works again when they are done', async () => {
   await returner.save(aReturn())
   other.exec('begin immediate')
   await expect(returner.save(aReturn({ return: 'late' }))).rejects.toThrow(
@@ -95,7 +95,7 @@ test('waits for others who write to the file, gives up, and goes on when they ar
   expect(await returner.getJid?.(aReturn().jid)).toEqual([aReturn({ return: 'in time' })])
 })
 
-test('leaves one return though several save it at the same time', async () => {
+test('the returner sqlite3 keeps one row per return although several connections save it at the same time', async () => {
   const second = await returnerWith('sqlite3', { sqlite3: { database: file } })
   const rets = Array.from({ length: 50 }, (_, n) => aReturn({ id: `m${n}` }))
   await returner.migrate?.()
@@ -104,7 +104,7 @@ test('leaves one return though several save it at the same time', async () => {
   expect(query('select count(*) as found from salt_returns')).toEqual([{ found: 50 }])
 })
 
-test('says which file is no database, or cannot be made', async () => {
+test('the returner sqlite3 names a file that is no database, or cannot be created', async () => {
   await writeFile(
     file,
     'This is a text, and was one before SQLite was asked to open it, for more than a page.',
@@ -117,7 +117,7 @@ test('says which file is no database, or cannot be made', async () => {
   await expect(returnerWith('sqlite3', {})).rejects.toThrow('needs the option sqlite3.database')
 })
 
-test('puts old jobs aside if jobs are archived', async () => {
+test('the returner sqlite3 archives old jobs if this is configured', async () => {
   const { jid } = aReturn()
   await returner.saveLoad?.({ jid, load: { fun: 'test.ping' }, minions: [] })
   await returner.save(aReturn())

@@ -75,7 +75,7 @@ describe('syslog', needs(program('rsyslogd')), () => {
     },
   )
 
-  test('is informative, of a user and of salt-minion unless told otherwise', async () => {
+  test('has by default the severity info, the facility user and the tag salt-minion', async () => {
     const ret = aReturn()
     await saved({ socket: server.socket }, ret)
     expect(await arrived(ret)).toMatchObject({ priority: '14', tag: 'salt-minion', pid: '-' })
@@ -91,7 +91,7 @@ describe('syslog', needs(program('rsyslogd')), () => {
   })
 
   test.each(['the socket of the host', 'UDP'] as const)(
-    'refuses for good what is too large for %s',
+    'refuses permanently a return that is too large for %s',
     async (way) => {
       const large = aReturn({ return: 'x'.repeat(300_000) })
       await expect(saved(ways()[way], large)).rejects.toMatchObject({
@@ -101,7 +101,7 @@ describe('syslog', needs(program('rsyslogd')), () => {
     },
   )
 
-  test('says which server is not there', async () => {
+  test('names the server that is down', async () => {
     await expect(saved({ socket: join(folder, 'none') })).rejects.toThrow(
       `syslog at ${join(folder, 'none')}: `,
     )
@@ -116,7 +116,7 @@ describe('syslog', needs(program('rsyslogd')), () => {
     await saved({ ...unknown, insecure: true })
   })
 
-  test('does not wait for ever for a server that hangs, and goes on when it does', async () => {
+  test('gives up waiting for a server that hangs, and works again when it answers', async () => {
     const options = { host: '127.0.0.1', port: server.port, protocol: 'tcp', timeout: 0.3 }
     await server.pause()
     try {
@@ -129,7 +129,7 @@ describe('syslog', needs(program('rsyslogd')), () => {
     await arrived(ret)
   })
 
-  test('refuses a tag that could pass for something else', async () => {
+  test('refuses a tag that could be mistaken for another one', async () => {
     await expect(returnerWith('syslog', { 'syslog.tag': 'two words' })).rejects.toThrow('syslog.tag is wrong')
   })
 })

@@ -30,7 +30,7 @@ test('nothing is printed while its schemas are read', async () => {
   await other.close()
 })
 
-test('an answer is in the format that Accept likes best', async () => {
+test('an answer is in the format that the Accept header prefers', async () => {
   const accepting = async (accept: string) => {
     const { headers, body, statusCode } = await app.inject({ url: '/', headers: { accept } })
     return [statusCode, headers['content-type'], body.slice(0, 20)]
@@ -52,7 +52,7 @@ test('an answer is in the format that Accept likes best', async () => {
   expect((await accepting('application/json;q=0, */*'))[1]).toBe('application/x-yaml; charset=utf-8')
 })
 
-test('what nothing here can write is answered 406, in JSON', async () => {
+test('an Accept header without a supported format is answered with 406, in JSON', async () => {
   const answer = await app.inject({ url: '/', headers: { accept: 'image/png' } })
   expect(answer.statusCode).toBe(406)
   expect(answer.json()).toEqual({
@@ -62,7 +62,7 @@ test('what nothing here can write is answered 406, in JSON', async () => {
   })
 })
 
-test('what is not there is 404, another method 405, and HTML is escaped', async () => {
+test('an unknown path is answered with 404, another method with 405, and HTML is escaped', async () => {
   const missing = await app.inject({ url: '/<script>alert(1)</script>', headers: { accept: 'text/html' } })
   expect(missing.statusCode).toBe(404)
   expect(missing.body).not.toContain('<script>')

@@ -28,7 +28,7 @@ const ask = async (url: string, headers: Record<string, string> = {}, payload?: 
 }
 const refused = { act: 'request', user: '', via }
 
-test('calls without credentials, and with a token that cannot be one', async () => {
+test('calls without credentials, and with an invalid token, are sent to the master', async () => {
   await open()
   const wheel = { client: 'wheel', fun: 'key.delete', match: CANARY, username: 'eve', password: CANARY }
   expect(await ask('/', {}, [wheel])).toBe(401)
@@ -51,7 +51,7 @@ test('calls without credentials, and with a token that cannot be one', async () 
   expect(api.asked).toEqual([])
 })
 
-test('tokens that the master does not know, if it was only asked for their user', async () => {
+test('tokens that the master does not know are sent to it if it was only asked for their user', async () => {
   await open()
   for (const path of ['/events', `/events?token=${UNKNOWN}`, '/stats', `/ws/${UNKNOWN}`])
     await ask(path, path === '/stats' ? { 'x-auth-token': UNKNOWN } : {})
@@ -67,7 +67,7 @@ test('tokens that the master does not know, if it was only asked for their user'
   ])
 })
 
-test('clients that are not enabled', async () => {
+test('calls of clients that are not enabled are sent to the master', async () => {
   await open({}, { netapi_enable_clients: ['local'] })
   const command = { client: 'wheel', fun: 'key.accept', username: 'fred', password: CANARY, eauth: 'file' }
   expect(await ask('/run', {}, [command])).toBe(400)
@@ -76,7 +76,7 @@ test('clients that are not enabled', async () => {
   ])
 })
 
-test('from where somebody may not ask, or not sign in', async () => {
+test('requests and log-ins from addresses that are not allowed are sent to the master', async () => {
   await open({ authorized_ips: ['10.0.0.0/8'] })
   expect(await ask(`/nothing/${CANARY}`)).toBe(403)
   expect(api.refused).toEqual([{ ...refused, request: 'GET', rule: 'authorized_ips', reason: 'Bad IP' }])
@@ -86,7 +86,7 @@ test('from where somebody may not ask, or not sign in', async () => {
   expect(api.refused).toMatchObject([{ act: 'login', user: 'fred', rule: 'api_acl', request: 'POST /login' }])
 })
 
-test('pages of other origins, with the session of their visitor', async () => {
+test('requests of pages of another origin, with the session of a user, are sent to the master', async () => {
   await open()
   const headers = { cookie: `session_id=${UNKNOWN}`, origin: 'https://evil.example' }
   expect(await ask('/minions', headers)).toBe(403)
@@ -95,7 +95,7 @@ test('pages of other origins, with the session of their visitor', async () => {
   ])
 })
 
-test('guessing, when it is locked out, and not each guess that is not looked at', async () => {
+test('a lockout after wrong passwords is sent to the master, and not each refused guess after it', async () => {
   await open({ login_attempts: 3 })
   for (let n = 0; n < 50; n++)
     await ask('/login', {}, { username: 'fred', password: `${CANARY}${n}`, eauth: 'file' })
@@ -111,7 +111,7 @@ test('guessing, when it is locked out, and not each guess that is not looked at'
   )
 })
 
-test('texts of refused clients are cut off', async () => {
+test('long texts of refused clients are truncated', async () => {
   await open()
   const long = 'x'.repeat(100_000)
   await ask('/run', {}, [{ client: 'runner', fun: long, username: long }])

@@ -66,7 +66,7 @@ describe('several functions', () => {
     [{ arg: [['a'], []] }, [['a'], []]],
     [{ arg: [['a'], []], kwarg: { x: 1 } }, [['a', { __kwarg__: true, x: 1 }], [{ __kwarg__: true, x: 1 }]]],
     [{ kwarg: { x: 1 } }, [[{ __kwarg__: true, x: 1 }], [{ __kwarg__: true, x: 1 }]]],
-  ])('have a list of arguments each, and keywords are for each: %j', async (members, arg) => {
+  ])('each have a list of arguments, and keywords apply to each: %j', async (members, arg) => {
     expect((await post({ ...several, ...members })).statusCode).toBe(200)
     expect(api.asked.at(-1)).toMatchObject({ cmd: 'publish', arg })
   })
@@ -91,7 +91,7 @@ test('several functions in one text are refused, with the correct form', async (
 test.each([
   [{ client: 'local', fun: 'test.ping' }, "Chunk 1 of the request lacks 'tgt'."],
   [{ client: 'local', tgt: '*' }, "Chunk 1 of the request lacks 'fun'."],
-])('a chunk without what it needs is refused: %j', async (chunk, sentence) => {
+])('a chunk without a required member is refused: %j', async (chunk, sentence) => {
   expect(await refused(chunk)).toEqual([400, sentence])
 })
 
@@ -112,7 +112,7 @@ test('/stats counts the bytes of requests and answers', async () => {
 })
 
 test.each(['/jobs/%ff', '/%zz', '/minions/%c3%28'])(
-  '%s, a path that cannot be read, is answered as all else',
+  '%s, a path that cannot be decoded, is answered like other unknown paths',
   async (url) => {
     const answer = await api.app.inject({ url })
     expect([answer.statusCode, answer.json()]).toEqual([
@@ -125,7 +125,7 @@ test.each(['/jobs/%ff', '/%zz', '/minions/%c3%28'])(
 )
 
 describe('a lowstate', () => {
-  test('may let minions that are away get the job later', async () => {
+  test('can have the job delivered later to minions that are down', async () => {
     api.answer = (load: Load) => ({
       load: { ...publishedTo(['m1', 'm2'], load), missing: [], deliver_until: 2e9, waiting: ['m2'] },
     })
@@ -151,7 +151,7 @@ describe('a lowstate', () => {
     })
   })
 
-  test('keeps the kind of numbers, in JSON and in YAML, on the way there and back', async () => {
+  test('keeps the type of numbers, in JSON and in YAML, in both directions', async () => {
     const numbers = '[1, 3.0, 9223372036854775807, -0.0, 1e2]'
     const body = `[{"client":"local","tgt":"*","fun":"test.arg","arg":${numbers},"timeout":5.0}]`
     expect((await post(body)).body).toContain('{"m1": {"arg": [1, 3.0, 9223372036854775807, -0.0, 100.0]}')
@@ -181,7 +181,7 @@ describe('a lowstate', () => {
     expect(answer.statusCode).toBe(200)
   })
 
-  test('that is none is refused with a sentence', async () => {
+  test('that is invalid is refused with a sentence', async () => {
     expect(await refused('"x"')).toEqual([400, 'Lowstates must be a list.'])
     expect(await refused('')).toEqual([400, 'Lowstates must be a list.'])
     expect(await refused('["x"]')).toEqual([400, 'Chunk 1 of the request must be a map.'])
@@ -200,7 +200,7 @@ describe('a lowstate', () => {
 })
 
 describe('a chunk', () => {
-  test('is as pepper sends it', async () => {
+  test('is sent to the master as pepper sends it', async () => {
     await post([{ ...ping, tgt: 'm1,m2', expr_form: 'list', batch: null, arg: [] }])
     expect(api.asked[0]).toMatchObject({ tgt: ['m1', 'm2'], tgt_type: 'list' })
     await post([{ client: 'runner', fun: 'jobs.lookup_jid', k: 'v', args: ['x'] }])
@@ -227,7 +227,7 @@ describe('a chunk', () => {
     ])
   })
 
-  test('of the wheel gives the event of its end', async () => {
+  test('of the wheel returns the event of its end', async () => {
     const chunk = { client: 'wheel', fun: 'key.finger', match: 'm1' }
     expect((await post(chunk)).json().return).toEqual([
       { tag: tags.wheel(JID), data: expect.objectContaining({ jid: JID, return: { match: 'm1' } }) },
@@ -253,7 +253,7 @@ describe('a chunk', () => {
     expect((await post(chunk)).json().return).toEqual([{ m1: { arg: [] }, m9: why }])
   })
 
-  test('names a client that there is, and that is enabled', async () => {
+  test('is refused if its client does not exist or is not enabled', async () => {
     expect(await refused([{ ...ping, client: 'nosuch' }])).toEqual([
       400,
       "Invalid client specified: 'nosuch'",
@@ -296,7 +296,7 @@ describe('a chunk', () => {
     '[{"client":"local","tgt":"*","fun":"test.arg","kwarg":{"__proto__":{"x":1}}}]',
     '[{"__proto__":{"client":"local"},"tgt":"*","fun":"test.ping"}]',
     '[{"client":"local","tgt":"*","fun":"test.arg","arg":[{"constructor":{"prototype":{"x":1}}}]}]',
-  ])('%s would change other values and is refused', async (body) => {
+  ])('%s would be read as other values and is refused', async (body) => {
     expect((await refused(body))[0]).toBe(400)
     const yaml = { headers: { 'content-type': 'text/yaml' } }
     expect((await refused(body, yaml))[0]).toBe(400)
@@ -324,7 +324,7 @@ describe('a chunk', () => {
 })
 
 describe('the credentials', () => {
-  test('has a token for /, in a header or a cookie', async () => {
+  test('are a token for /, in a header or a cookie', async () => {
     const cookie = { headers: { 'x-auth-token': '', cookie: `a=b; session_id=${TOKEN}` } }
     expect((await post([ping], cookie)).statusCode).toBe(200)
     expect(await refused([ping], { headers: { 'x-auth-token': '' } })).toEqual([
@@ -336,7 +336,7 @@ describe('the credentials', () => {
     expect((await refused([{ ...ping, ...credentials }], { headers: { 'x-auth-token': '' } }))[0]).toBe(401)
   })
 
-  test('may not be the cookie of a visitor to a page of another site', async () => {
+  test('cannot be the cookie in a request of a page of another site', async () => {
     const cookie = `session_id=${TOKEN}`
     const from = (headers: object) => refused([ping], { headers: { 'x-auth-token': '', cookie, ...headers } })
     expect(await from({ origin: 'http://evil.example' })).toEqual([
@@ -381,14 +381,14 @@ describe('the credentials', () => {
     })
   })
 
-  test('may not be such a cookie for /run either', async () => {
+  test('cannot be such a cookie for /run either', async () => {
     const headers = { 'x-auth-token': '', cookie: `session_id=${TOKEN}`, origin: 'http://evil.example' }
     expect((await refused([ping], { url: '/run', headers }))[0]).toBe(403)
     const own = { ...ping, eauth: 'pam', username: 'alice', password: 'x' }
     expect((await refused([own], { url: '/run', headers }))[0]).toBe(200)
   })
 
-  test('is not known, or may not: in the words of the master, with the rule', async () => {
+  test('that are wrong or not allowed are refused in the words of the master, with the rule', async () => {
     api.answer = () => ({ error: { name: 'AuthenticationError', message: 'Authentication error occurred.' } })
     const unknown = await post([ping])
     expect([unknown.statusCode, unknown.headers['www-authenticate']]).toEqual([401, 'Session'])
@@ -428,7 +428,7 @@ test.each(['local', 'local_async', 'local_batch', 'local_subset'])(
   },
 )
 
-test('a runner that does not exist is 400, one that takes too long 504', async () => {
+test('a runner that does not exist is answered with 400, one that times out with 504', async () => {
   api.answer = () => {
     const data = { fun: 'nosuch.fun', jid: JID, return: "'nosuch.fun' is not available.", success: false }
     api.fire(tags.runReturn(JID), { ...data, retcode: 254 })

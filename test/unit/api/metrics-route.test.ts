@@ -14,7 +14,7 @@ async function serve(settings: Parameters<typeof openTestApi>[1]) {
   return get
 }
 
-test('/metrics is there for collectors with a token', async () => {
+test('/metrics is served to collectors with a token', async () => {
   const get = await serve({})
   expect((await get({ accept })).statusCode).toBe(401)
   const answer = await get({ accept, authorization: `Bearer ${TOKEN}` })
@@ -25,7 +25,7 @@ test('/metrics is there for collectors with a token', async () => {
   expect(sampleOf(families, 'salt_api_readers')).toBe(0)
 })
 
-test('stats_disable_auth opens it; with metrics: false there is nothing', async () => {
+test('stats_disable_auth serves it without a token; with metrics: false it does not exist', async () => {
   const open = await serve({ stats_disable_auth: true })
   expect((await open({ accept: 'text/plain' })).headers['content-type']).toMatch(
     /^text\/plain; version=0\.0\.4/,

@@ -31,7 +31,7 @@ async function serve() {
   return { get, read }
 }
 
-test('requests are counted by route and status, and not by what is in their paths', async () => {
+test('requests are counted by route and status, without values from their paths', async () => {
   const { get, read } = await serve()
   for (const path of ['/minions/web1', '/minions/web2', '/nothing', '/full']) await get(path)
   const families = await read()
@@ -45,7 +45,7 @@ test('requests are counted by route and status, and not by what is in their path
   expect(sampleOf(families, 'salt_build_info', { program: 'salt-api' })).toBe(1)
 })
 
-test('clients without permission see nothing; a collector sends its token as a bearer', async () => {
+test('clients without permission are refused; a collector sends its token as a bearer token', async () => {
   const { get } = await serve()
   expect((await get('/metrics')).status).toBe(401)
   const stranger = await get('/metrics', { authorization: 'Bearer no' })
@@ -56,7 +56,7 @@ test('clients without permission see nothing; a collector sends its token as a b
   readExposition(await answer.text(), 'openmetrics')
 })
 
-test('a stream is open until it is closed', async () => {
+test('a stream is counted as open until it is closed', async () => {
   const { get, read } = await serve()
   const open = async () => sampleOf(await read(), 'salt_api_requests_open')
   expect(await open()).toBe(1)
@@ -67,7 +67,7 @@ test('a stream is open until it is closed', async () => {
   expect(sampleOf(await read(), 'salt_api_request_duration_seconds_count', { route: '/endless' })).toBe(1)
 })
 
-test('a token is one wherever collectors and clients put it', () => {
+test('a token is accepted in every place where collectors and clients send it', () => {
   const token = (headers: object) => collectorToken({ headers } as FastifyRequest)
   expect(token({ authorization: 'bearer abc' })).toBe('abc')
   expect(token({ authorization: 'Basic abc', 'x-auth-token': 'def' })).toBe('def')

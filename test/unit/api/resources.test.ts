@@ -37,7 +37,7 @@ const get = async (url: string) => {
   return [answer.statusCode, answer.json()]
 }
 
-test('all of them want a token', async () => {
+test('all of them require a token', async () => {
   for (const url of ['/minions', '/minions/m1', '/jobs', '/jobs/1', '/keys', '/keys/m1'])
     expect((await api.app.inject(url)).statusCode, url).toBe(401)
   for (const url of ['/minions', '/keys'])
@@ -47,7 +47,7 @@ test('all of them want a token', async () => {
   expect(api.asked).toEqual([])
 })
 
-test('GET /minions gives grains of all, /minions/m1 of one', async () => {
+test('GET /minions returns the grains of all minions, /minions/m1 those of one', async () => {
   expect(await get('/minions')).toEqual([200, { return: [{ m1: { os: 'x' } }] }])
   await get('/minions/m%31/')
   expect(api.asked).toMatchObject([
@@ -69,7 +69,7 @@ test('POST /minions starts a job, whatever client is asked for, and links to it'
   ])
 })
 
-test('GET /jobs lists jobs, /jobs/<jid> gives one with its returns', async () => {
+test('GET /jobs lists jobs, /jobs/<jid> returns a job with its returns', async () => {
   gives = { return: { [JID]: { Function: 'test.ping' } }, success: true }
   expect(await get('/jobs')).toEqual([200, { return: [gives.return] }])
   const job = { jid: JID, Result: { m1: { return: true }, m2: { retcode: 1 } } }
@@ -95,14 +95,14 @@ test('/jobs searches by metadata, written as on a command line', async () => {
   ])
 })
 
-test('GET /keys lists keys, /keys/m1 gives fingerprints', async () => {
+test('GET /keys lists keys, /keys/m1 returns fingerprints', async () => {
   gives = { return: { minions: ['m1'] }, success: true }
   expect(await get('/keys')).toEqual([200, { return: { minions: ['m1'] } }])
   await get('/keys/m1')
   expect(api.asked).toMatchObject([{ fun: 'key.list_all' }, { fun: 'key.finger', kwarg: { match: 'm1' } }])
 })
 
-test('POST /keys gives a new key pair as an archive that tar reads', async () => {
+test('POST /keys returns a new key pair as an archive that tar reads', async () => {
   gives = { return: { pub: 'PUBLIC', priv: 'PRIVATE' }, success: true }
   const answer = await api.app.inject({
     method: 'POST',
@@ -125,7 +125,7 @@ test('POST /keys gives a new key pair as an archive that tar reads', async () =>
   expect(tar('-xOf', '-', 'minion.pem')).toBe('PRIVATE')
 })
 
-test('POST /keys without an id, with a bad one, or for one that has a key, is refused', async () => {
+test('POST /keys without an id, with an invalid one, or for one that has a key, is refused', async () => {
   const ask = async (body: object) => {
     const answer = await api.app.inject({ method: 'POST', url: '/keys', headers, body })
     return [answer.statusCode, answer.json().return]
@@ -165,12 +165,12 @@ test.each([
   ['/minions/m1?grain=os', "Unknown query parameter 'grain' for /minions. It takes mid."],
   ['/stats?x=1', "Unknown query parameter 'x' for /stats. It takes no query parameters."],
   ['/events?tags=salt/*', "Unknown query parameter 'tags' for /events. Did you mean 'tag'?"],
-])('%s: words that mean nothing are not left out without a word', async (url, sentence) => {
+])('%s: unknown query parameters are refused with a sentence', async (url, sentence) => {
   expect(await get(url)).toEqual([400, { status: 400, return: sentence }])
   expect(api.asked.filter(({ cmd }) => cmd !== 'get_token')).toEqual([])
 })
 
-test('a load balancer may ask for its health with any query, and a browser for anything once more', async () => {
+test('/livez accepts any query, and every path accepts the cache-busting parameter _', async () => {
   expect((await api.app.inject('/livez?probe=7')).statusCode).toBe(200)
   expect((await api.app.inject('/?_=1763850000')).statusCode).toBe(200)
 })

@@ -31,7 +31,7 @@ const post = (url: string, body: unknown = undefined, headers: object = {}) =>
     ...(body !== undefined && { body: body as object }),
   })
 
-test('/login gives the token in the answer, a header and a cookie, and what its owner may do', async () => {
+test('/login returns the token in the answer, a header and a cookie, with the permissions of its owner', async () => {
   const external_auth = {
     pam: { alice: ['test.*', '@runner', { web: ['x'] }], '*': ['grains.*', 'test.*'], bob: ['.*'] },
   }
@@ -48,7 +48,7 @@ test('/login gives the token in the answer, a header and a cookie, and what its 
   expect(api.asked).toEqual([{ ...credentials, token_expire: 60, cmd: 'mk_token' }])
 })
 
-test('/login takes forms, and lists of one', async () => {
+test('/login accepts forms, and a list with one map', async () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
   const answer = await post('/login', 'username=alice&password=x&eauth=pam&token_expire=60', form)
   expect(answer.json().return[0].perms).toEqual({})
@@ -56,7 +56,7 @@ test('/login takes forms, and lists of one', async () => {
   expect((await post('/login/', [credentials])).statusCode).toBe(200)
 })
 
-test('/login refuses a body without credentials, and passes no other members on to the master', async () => {
+test('/login refuses a body without credentials, and sends no other members to the master', async () => {
   const wrong = await post('/login', { ...credentials, password: 'y', cmd: 'ping' })
   expect(wrong.json()).toEqual({ status: 401, return: 'Could not authenticate using provided credentials' })
   expect(wrong.headers['set-cookie']).toBeUndefined()
@@ -67,7 +67,7 @@ test('/login refuses a body without credentials, and passes no other members on 
 })
 
 test.each([{ toString: 1 }, [{ toString: null }], 2 ** 60])(
-  'what cannot be text is refused: %#',
+  'credentials that cannot be text are refused: %#',
   async (odd) => {
     for (const wrong of [{ username: odd }, { eauth: odd }, { client: odd }, { fun: odd }])
       for (const url of ['/login', '/token', '/run', '/']) {
@@ -103,7 +103,7 @@ test('/logout reports that the master cannot revoke tokens, or cannot do so now'
   api.answer = answer
 })
 
-test('/token gives tokens for a map of credentials or a list of them', async () => {
+test('/token returns tokens for a map of credentials or a list of them', async () => {
   expect((await post('/token', credentials)).json()).toEqual([made])
   expect((await post('/token', [credentials, credentials])).json()).toEqual([made, made])
   const { eauth, ...without } = credentials
@@ -171,7 +171,7 @@ test('a token may be used from anywhere', async () => {
   expect(api.asked).toHaveLength(2)
 })
 
-test('authorized_ips are the only ones that are served', async () => {
+test('only addresses of authorized_ips are served', async () => {
   await open({}, { authorized_ips: ['10.0.0.0/8'] })
   expect((await api.app.inject('/')).json()).toEqual({
     status: 403,
@@ -182,13 +182,13 @@ test('authorized_ips are the only ones that are served', async () => {
   expect((await api.app.inject({ url: '/', remoteAddress: '::ffff:10.1.2.3' })).statusCode).toBe(200)
 })
 
-test('without enable_sessions no cookie is given or taken', async () => {
+test('without enable_sessions no cookie is set or accepted', async () => {
   await open({}, { enable_sessions: false })
   expect((await post('/login', credentials)).headers['set-cookie']).toBeUndefined()
   expect((await post('/logout', undefined, { cookie: `session_id=${TOKEN}` })).statusCode).toBe(401)
 })
 
-test('pages of origins that cors_origin names may ask; without it none', async () => {
+test('pages of origins in cors_origin may send requests; without the option none', async () => {
   const headers = { origin: 'http://a.example', 'access-control-request-method': 'POST' }
   const preflight = async () => {
     const { statusCode, headers: given } = await api.app.inject({ method: 'OPTIONS', url: '/', headers })
@@ -221,7 +221,7 @@ test('paths may begin with a prefix, and end with a slash', async () => {
   expect((await api.app.inject('/login')).statusCode).toBe(404)
 })
 
-test('no answer reveals where the master was looked for, or the path of the configuration', async () => {
+test('no answer reveals the address of the master, or the path of the configuration', async () => {
   const said =
     'The master is not responding on port 4506 of 127.0.0.1 (configuration in /etc/salt, sockets in /run).'
   api.answer = () => {
@@ -236,7 +236,7 @@ test('no answer reveals where the master was looked for, or the path of the conf
 })
 
 test.each(['/token', '/login'])(
-  '%s takes no more credentials in one request than max_chunks',
+  '%s accepts no more credentials in one request than max_chunks',
   async (path) => {
     await open({}, { max_chunks: 3 })
     const answer = await post(path, Array(4).fill(credentials))

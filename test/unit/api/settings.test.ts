@@ -22,7 +22,7 @@ test.each([
   expect(() => read(api)).toThrow(found)
 })
 
-test('addresses, networks and the words that stand for some are taken', () => {
+test('addresses, networks and the words for some of them are accepted', () => {
   const { settings } = read({
     authorized_ips: ['192.0.2.1', '10.0.0.0/8', '2001:db8::/32'],
     api_acl: { users: { fred: ['*'], '*': '127.0.0.1' } },

@@ -27,7 +27,7 @@ const get = (url: string) =>
 
 const credentials = { username: 'fred', password: 'x', eauth: 'file' }
 
-test('sign-in, jobs, runners, wheel functions and logout are passed on with the address', async () => {
+test('sign-in, jobs, runners, wheel functions and logout are sent on with the address', async () => {
   await open()
   await post('/login', credentials)
   await post('/token', credentials)

@@ -36,7 +36,7 @@ function send(chunk: object): ClientRequest {
 }
 
 describe.each(Object.entries(CHUNKS))('a request that waits for %s', (_, chunk) => {
-  test('waits no more when its client leaves, and the job is left alone', async () => {
+  test('stops waiting when its client disconnects, and leaves the job running', async () => {
     const request = send(chunk)
     await eventually(() => expect(api.waits()).toBe(1))
     await eventually(() => expect(api.asked).toHaveLength(1))
@@ -64,7 +64,7 @@ test('a request that comes while the server stops is refused', async () => {
   expect(api.asked).toEqual([])
 })
 
-test('a batch is gone through to its end without the client that asked for it', async () => {
+test('a batch runs to its end although the client that started it has disconnected', async () => {
   const waves: unknown[] = []
   api.answer = ({ cmd, tgt, fun, jid }) => {
     if (cmd !== 'publish') return { error: { name: 'x', message: 'no plans' } }
@@ -84,7 +84,7 @@ test('a batch is gone through to its end without the client that asked for it', 
   await eventually(() => expect(api.waits()).toBe(0))
 })
 
-test('a batch gives a map for each minion', async () => {
+test('a batch returns a map for each minion', async () => {
   api.answer = ({ cmd, tgt, fun, jid }) => {
     if (cmd !== 'publish') return { error: { name: 'x', message: 'no plans' } }
     const minions = fun === 'test.ping' && tgt === '*' ? ['m1', 'm2'] : (tgt as string[])

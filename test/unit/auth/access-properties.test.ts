@@ -10,8 +10,8 @@ const fun = fc.tuple(word, word).map((parts) => parts.join('.'))
 const anything = fc.anything({ withBigInt: true, withDate: true, withMap: true, maxDepth: 3 })
 const json = fc.jsonValue({ maxDepth: 4 })
 
-describe('whatever stands in the configuration', () => {
-  test('reading it and judging by it never throws, and what cannot be read allows nothing', () => {
+describe('with any configuration', () => {
+  test('reading it and authorizing by it never throws, and unreadable rules allow nothing', () => {
     fc.assert(
       fc.property(json, fun, fc.array(anything), (entries, name, args) => {
         const { access } = open({ external_auth: { pam: { fred: entries } } })
@@ -27,7 +27,7 @@ describe('whatever stands in the configuration', () => {
     )
   })
 
-  test('rights a backend gave are no more dangerous', () => {
+  test('permissions of a backend are read just as safely', () => {
     fc.assert(
       fc.property(fc.array(anything), fun, (permissions, name) => {
         const { access } = open({})
@@ -37,7 +37,7 @@ describe('whatever stands in the configuration', () => {
   })
 })
 
-test('a rule for one function allows that one and no other', () => {
+test('a rule for one function allows that function and no other', () => {
   fc.assert(
     fc.property(fun, fc.string(), (name, other) => {
       const { access } = open({ external_auth: { pam: { fred: [name.replace('.', '\\.')] } } })
@@ -62,7 +62,7 @@ test('a job is allowed only if each of its functions is', () => {
   )
 })
 
-test('nobody gets the rights of a user whose name is only like theirs', () => {
+test('no user gets the permissions of a user with a similar name', () => {
   fc.assert(
     fc.property(word, fc.string(), (name, other) => {
       const { access } = open({ external_auth: { pam: { [name]: ['.*'] } } })
@@ -72,7 +72,7 @@ test('nobody gets the rights of a user whose name is only like theirs', () => {
   )
 })
 
-test('the digest of rights does not depend on the order of names in maps, but on everything else', () => {
+test('the digest of permissions changes with their content, and not with the order of keys in maps', () => {
   fc.assert(
     fc.property(fc.dictionary(word, json), json, (map, other) => {
       const turned = Object.fromEntries(Object.entries(map).reverse())

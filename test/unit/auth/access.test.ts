@@ -51,12 +51,12 @@ describe('functions on some minions', () => {
     expect(allowed([{ [target]: ['pkg.*'] }], publish('pkg.install', minions))).toBe(expected)
   })
 
-  test('one rule has to cover all that the job is for, as in Salt', () => {
+  test('one rule has to cover all minions of the job, as in Salt', () => {
     const rules = [{ 'web*': ['pkg.*'] }, { 'db*': ['pkg.*'] }]
     expect(allowed(rules, publish('pkg.install', ['web1', 'db1']))).toBe(false)
   })
 
-  test('a verdict tells whether it is about those minions only', () => {
+  test('a verdict is marked as limited if its rule covers those minions only', () => {
     const call = publish('pkg.install')
     expect(verdict([{ 'web*': ['pkg.*'] }], call)).toMatchObject({ limited: true })
     expect(verdict([{ '*': ['pkg.*'] }], call)).not.toHaveProperty('limited')
@@ -65,7 +65,7 @@ describe('functions on some minions', () => {
     expect(access.authorize(fred, [call, publish('test.ping')])).toMatchObject({ limited: true })
   })
 
-  test('one function need not be in a list', () => {
+  test('a single function need not be in a list', () => {
     expect(allowed([{ 'web*': 'pkg.*' }], publish('pkg.install'))).toBe(true)
   })
 })
@@ -95,11 +95,11 @@ describe('arguments', () => {
     [{ args: ['('] }, ['ls'], {}, false],
     [{ args: [['ls']] }, ['ls'], {}, false],
     [{ kwargs: { cwd: '(' } }, ['ls'], { cwd: '/' }, false],
-  ])('%j takes %j %j: %s', (condition, args, kwargs, expected) => {
+  ])('%j allows %j %j: %s', (condition, args, kwargs, expected) => {
     expect(allowed(rules(condition), publish('cmd.run', ['web1'], args, kwargs))).toBe(expected)
   })
 
-  test('a value that travels with the word it was typed as has to fit both ways', () => {
+  test('a value with the word it was typed as has to match in both forms', () => {
     const call = (text: string) => publish('cmd.run', ['web1'], [new Typed(true, text)])
     expect(allowed(rules({ args: ['True|yes'] }), call('yes'))).toBe(true)
     expect(allowed(rules({ args: ['True'] }), call('yes'))).toBe(false)
@@ -146,7 +146,7 @@ describe("functions of the master's host", () => {
   })
 })
 
-describe('whom the entries are for', () => {
+describe('users of an entry', () => {
   const who = (map: Record<string, unknown>, caller: Partial<Caller>, permissive_acl = false) => {
     const { access } = open({ external_auth: { pam: map }, permissive_acl })
     return access.rightsOf({ ...fred, ...caller }).entries
@@ -175,11 +175,11 @@ describe('whom the entries are for', () => {
     expect(who(map, caller)).toEqual(expected)
   })
 
-  test('with permissive_acl, what everybody may is added', () => {
+  test('with permissive_acl, entries for * are added', () => {
     expect(who({ fred: ['a'], '*': ['b'] }, {}, true)).toEqual(['a', 'b'])
   })
 
-  test('in publisher_acl what everybody may is always added, and who uses sudo counts by their own name', () => {
+  test('in publisher_acl entries for * are always added, and a user of sudo has the entries of their own name', () => {
     const { access } = open({ publisher_acl: { fred: ['a'], '*': ['b'] } })
     const entries = (name: string) => access.rightsOf({ name, by: 'key', groups: [] }).entries
     expect([entries('fred'), entries('sudo_fred'), entries('bob')]).toEqual([['a', 'b'], ['a', 'b'], ['b']])
@@ -197,7 +197,7 @@ describe('a job of several functions', () => {
     [[publish('saltutil.find_job'), publish('pkg.remove')], false],
     [[publish('test.ping'), publish('test.ping,cmd.run')], false],
     [[], false],
-  ])('CVE-2013-4435: each is looked at with its own arguments: %j: %s', (calls, expected) => {
+  ])('CVE-2013-4435: each is authorized with its own arguments: %j: %s', (calls, expected) => {
     expect(access.authorize(fred, calls).allowed).toBe(expected)
   })
 })
@@ -252,25 +252,25 @@ describe('minions', () => {
     ['web1', run('runner', 'jobs.lookup_jid', ['x']), false],
     ['web1', run('runner', 'test.arg'), false],
     ['web1', run('wheel', 'manage.up'), false],
-  ])('%s asks for %j: %s', (id, call, expected) => {
+  ])('%s runs %j: %s', (id, call, expected) => {
     expect(access.authorize(minion(id), [call]).allowed).toBe(expected)
   })
 
-  test('may not what publisher_acl_blacklist forbids, either', () => {
+  test('are also refused what publisher_acl_blacklist forbids', () => {
     const { access } = open({ peer: { '.*': ['.*'] }, publisher_acl_blacklist: { modules: ['cmd'] } })
     expect(access.authorize(minion('web1'), [publish('test.ping')]).allowed).toBe(true)
     expect(access.authorize(minion('web1'), [publish('cmd.run')]).allowed).toBe(false)
   })
 })
 
-describe('what a verdict says', () => {
+describe('a verdict names', () => {
   const rules = ['test.*', { 'web*': ['pkg.*', { 'cmd.run': { args: ['ls'] } }] }, { '@jobs': ['list_.*'] }]
   test.each<[RequestedCall, string]>([
     [publish('test.ping'), "external_auth.pam.fred[0]: 'test.*'"],
     [publish('pkg.list'), "external_auth.pam.fred[1]['web*'][0]: 'pkg.*'"],
     [publish('cmd.run', ['web1'], ['ls']), "external_auth.pam.fred[1]['web*'][1]: 'cmd.run'"],
     [run('runner', 'jobs.list_jobs'), "external_auth.pam.fred[2].@jobs[0]: 'list_.*'"],
-  ])('the rule that allows it: %j', (call, rule) => {
+  ])('the rule that allows the call: %j', (call, rule) => {
     expect(verdict(rules, call)).toMatchObject({ allowed: true, rule })
   })
 
@@ -293,18 +293,18 @@ describe('what a verdict says', () => {
       'fred may not run the wheel function key.accept: no rule of external_auth.pam allows it.',
     ],
     [run('runner', 'jobs'), "'jobs' is not the name of a function. Its form is module.function."],
-  ])('why not: %j', (call, reason) => {
+  ])('the reason for a refusal: %j', (call, reason) => {
     expect(verdict(rules, call)).toMatchObject({ allowed: false, reason })
   })
 
-  test('that there is no rule at all', () => {
+  test('the backend if no rule applies to the user', () => {
     expect(verdict([], publish('test.ping'))).toMatchObject({
       reason: 'fred may not run test.ping: no rule of external_auth.pam applies to fred.',
     })
   })
 })
 
-test('rights a backend gave that make no sense are told and allow nothing', () => {
+test('invalid permissions of a backend are logged and allow nothing', () => {
   const { access, lines } = open({})
   const caller = { ...fred, permissions: ['test.*', { a: [], b: [] }, 5] }
   expect(access.authorize(caller, [publish('test.ping')]).allowed).toBe(true)
@@ -314,21 +314,25 @@ test('rights a backend gave that make no sense are told and allow nothing', () =
   )
 })
 
-describe('jobs of others are found by', () => {
+describe('jobs of other users are found by', () => {
   const everything = ['.*', '@runner', '@wheel']
   test.each<[string, unknown[], boolean]>([
-    ['who may do everything', everything, true],
-    ['nobody who may use jobs alone', ['@jobs'], false],
-    ['nobody who may do everything on minions alone', ['.*', '@runner', '@jobs'], false],
-    ['nobody who may do everything on some minions', [{ 'web*': ['.*'] }, '@runner', '@wheel'], false],
-    ['nobody whose arguments are limited', [{ '.*': { args: ['x'] } }, '@runner', '@wheel'], false],
-    ['nobody who may use some runners', ['.*', { '@runner': ['jobs.*'] }, '@wheel'], false],
-    ['who may do everything, written otherwise', ['.*', { '@runner': ['.*'] }, { '@wheel': ['.*'] }], true],
+    ['a user who may do everything', everything, true],
+    ['no user who may use @jobs only', ['@jobs'], false],
+    ['no user who may do everything on minions only', ['.*', '@runner', '@jobs'], false],
+    ['no user who may do everything on some minions', [{ 'web*': ['.*'] }, '@runner', '@wheel'], false],
+    ['no user whose arguments are limited', [{ '.*': { args: ['x'] } }, '@runner', '@wheel'], false],
+    ['no user who may use some runners', ['.*', { '@runner': ['jobs.*'] }, '@wheel'], false],
+    [
+      'a user who may do everything, by several rules',
+      ['.*', { '@runner': ['.*'] }, { '@wheel': ['.*'] }],
+      true,
+    ],
   ])('%s', (_, rules, expected) => {
     expect(open({ external_auth: { pam: { fred: rules } } }).access.seesAllJobs(fred)).toBe(expected)
   })
 
-  test('the user of the master, and with visible_jobs: all by everybody', () => {
+  test('the user of the master, and with visible_jobs: all by all users', () => {
     expect(open({}).access.seesAllJobs({ ...fred, by: 'key', unrestricted: true })).toBe(true)
     expect(open({ visible_jobs: 'all' }).access.seesAllJobs(fred)).toBe(true)
   })

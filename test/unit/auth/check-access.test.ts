@@ -15,7 +15,7 @@ const nothing = {
 const check = (options: object) => checkAccess({ ...nothing, ...options })
 const pam = (entries: unknown) => ({ external_auth: { pam: { fred: entries } } })
 
-describe('a rule that nobody can read keeps a master from starting, and its place is named', () => {
+describe('a rule that cannot be read keeps a master from starting, and its place is named', () => {
   test.each<[object, string]>([
     [pam('test.*'), "external_auth.pam.fred must be a list of what is allowed, but is the text 'test.*'."],
     [pam({ '*': ['.*'] }), 'external_auth.pam.fred must be a list of what is allowed, but is a map.'],
@@ -74,12 +74,12 @@ describe('a rule that nobody can read keeps a master from starting, and its plac
     expect(() => check(options)).toThrow('Correct it in /etc/salt/master')
   })
 
-  test('all of them are told at once', () => {
+  test('all such rules are reported at once', () => {
     expect(() => check(pam([5, {}]))).toThrow(/^[^\n]*fred\[0\][^\n]*fred\[1\][^\n]*$/)
   })
 })
 
-describe('an expression that makes no sense is told, and allows nothing', () => {
+describe('an expression that cannot be read is logged, and allows nothing', () => {
   test.each<[object, string]>([
     [pam(['te(st']), "external_auth.pam.fred[0] allows nothing. The regular expression 'te(st' is not valid"],
     [
@@ -101,7 +101,7 @@ describe('an expression that makes no sense is told, and allows nothing', () => 
   })
 })
 
-test('what Salt documents is read without a word', () => {
+test('the rules that Salt documents are read without a warning', () => {
   const rules = [
     'test.*',
     '@runner',

@@ -25,7 +25,7 @@ function open() {
   }
 }
 
-test('a refusal takes half a second and up to a quarter more, whatever was wrong', async () => {
+test('a refusal takes half a second and up to a quarter more, whatever the reason', async () => {
   const { refuse } = open()
   for (const worked of [0, 10, 400]) {
     const took = await refuse(worked)
@@ -34,7 +34,7 @@ test('a refusal takes half a second and up to a quarter more, whatever was wrong
   }
 })
 
-test('where checking a password takes longer, all refusals take as long, also after a while without any', async () => {
+test('if checking a password takes longer, all refusals take as long, also after a while without any', async () => {
   const { refuse, pass } = open()
   for (let minute = 0; minute < 5; minute++) {
     await refuse(2000)
@@ -45,7 +45,7 @@ test('where checking a password takes longer, all refusals take as long, also af
   expect(await refuse(0)).toBeGreaterThanOrEqual(2000)
 })
 
-test('one slow moment slows down no refusal after it', async () => {
+test('one slow refusal does not slow down those after it', async () => {
   const { refuse, pass } = open()
   for (let minute = 0; minute < 3; minute++) {
     await refuse(0)
@@ -56,7 +56,7 @@ test('one slow moment slows down no refusal after it', async () => {
   expect(await refuse(0)).toBeLessThan(625)
 })
 
-test('nor one at the start of a master', async () => {
+test('a slow refusal at the start of a master does not slow down those after it', async () => {
   const { refuse, pass } = open()
   await refuse(4000)
   pass(MINUTE)

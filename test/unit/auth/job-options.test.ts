@@ -37,7 +37,7 @@ describe('returners of a job', () => {
     expect(verdict(rules, { returners }).allowed).toBe(expected)
   })
 
-  test('are for minions as their rules in peer say', () => {
+  test('are allowed to minions by their rules in peer', () => {
     const minion: Caller = { name: 'fred', by: 'minion', groups: [] }
     expect(verdict(['test.*'], { returners: ['http'] }, minion).allowed).toBe(false)
     expect(verdict(['test.*', { '@returners': ['http'] }], { returners: ['http'] }, minion).allowed).toBe(
@@ -45,13 +45,13 @@ describe('returners of a job', () => {
     )
   })
 
-  test('take a rule also where the function takes none', () => {
+  test('need a rule also if the function needs none', () => {
     const find = (rules: unknown, returners: string[]) =>
       verdict(rules, { returners }, fred, 'saltutil.find_job').allowed
     expect([find([], []), find([], ['http']), find(['@returners'], ['http'])]).toEqual([true, false, true])
   })
 
-  test('that are granted are named by the verdict with the rule, and those that are not with how to write one', () => {
+  test('are named with their rule if they are allowed, and with a rule to write if they are not', () => {
     const rules = ['test.*', { '@returners': ['postgres'] }]
     expect(verdict(rules, { returners: ['postgres'] })).toEqual({
       allowed: true,
@@ -65,7 +65,7 @@ describe('returners of a job', () => {
   })
 })
 
-describe('options that say where returns go or what runs functions', () => {
+describe('options that set where returns go or what runs functions', () => {
   test.each([
     [['test.*', '@returners', '@runner', '@wheel'], false],
     [['test.*', { 'db*': ['.*'] }], false],
@@ -76,7 +76,7 @@ describe('options that say where returns go or what runs functions', () => {
       expect([option, verdict(rules, { given: [option] }).allowed]).toEqual([option, expected])
   })
 
-  test('are refused with who may give them', () => {
+  test('are refused with the users who may use them', () => {
     expect(verdict(['test.*'], { given: ['ret_kwargs'] })).toEqual({
       allowed: false,
       reason:
@@ -84,7 +84,7 @@ describe('options that say where returns go or what runs functions', () => {
     })
   })
 
-  test('go to none but the minions of the rule that allowed them', () => {
+  test('apply to no minions but those of the rule that allowed them', () => {
     expect(verdict(['test.*', { 'web*': ['.*'] }], { given: ['ret_kwargs'] })).toMatchObject({
       allowed: true,
       limited: true,

@@ -17,7 +17,7 @@ const got = (param: Parameters<typeof p.optional>[0], given: unknown) =>
   call(fn({ x: param }, ({ x }) => [x]) as never, { x: given }).then((list) => (list as unknown[])[0])
 
 describe('parameters of p', () => {
-  test('a date is a Date at midnight of UTC, and no other day than was given', async () => {
+  test('a date is a Date at midnight UTC of the given day', async () => {
     expect(await got(p.date(), '2026-01-31')).toEqual(new Date('2026-01-31T00:00:00Z'))
     for (const wrong of ['2026-02-30', 'tomorrow', '31.1.2026', 5])
       await expect(got(p.date(), wrong)).rejects.toThrow(/'x' must be a date such as 2026-01-31, not /)
@@ -56,7 +56,7 @@ describe('parameters of p', () => {
       "'x' must be one of 1, 2, not 3",
     )
   })
-  test('what is nullable is null or the value, also where it may be left out', async () => {
+  test('a nullable parameter is null or the value, also if it is optional', async () => {
     expect(await got(p.nullable(p.string()), null)).toBeNull()
     expect(await got(p.nullable(p.string()), typed('null'))).toBeNull()
     expect(await got(p.nullable(p.date()), '2026-01-31')).toEqual(new Date('2026-01-31'))
@@ -66,7 +66,7 @@ describe('parameters of p', () => {
       '\'x\' must be an integer or null, not "x"',
     )
   })
-  test('a refinement is one more condition, whose sentence is shown', async () => {
+  test('a refinement is an additional condition, whose sentence is shown', async () => {
     const even = p.refine(p.integer(), (n) => n % 2 === 0, 'must be even')
     expect(await got(even, '4')).toBe(4)
     await expect(got(even, 3)).rejects.toThrow("Passed invalid arguments to mod.f: 'x' must be even, not 3")
@@ -125,7 +125,7 @@ describe('schemas of other libraries', () => {
     await expect(got(schema, 5)).rejects.toThrow(/^Passed invalid arguments to mod.f: 'x' /)
   })
   test.each(['zod', 'valibot with its JSON Schema', 'arktype'] as const)(
-    '%s gives help, forms and the master its JSON Schema, by which words are converted',
+    '%s provides help, forms and the master with its JSON Schema, by which words are converted',
     async (name) => {
       const { params } = fn({ x: libraries[name] }, () => true)
       const properties = {
@@ -139,11 +139,11 @@ describe('schemas of other libraries', () => {
       })
     },
   )
-  test('one without JSON Schema says who checks it', async () => {
+  test('a schema without JSON Schema has a description that names the library', async () => {
     const { params } = fn({ x: libraries.valibot }, () => true)
     expect(params.x.schema).toEqual({ description: 'Checked on the minion, by its schema of valibot.' })
   })
-  test('one that has no words in JSON Schema is checked on the minion only', async () => {
+  test('a schema that JSON Schema cannot express is checked on the minion only', async () => {
     const transformed = z.string().transform((text) => text.length)
     expect(await got(transformed, 'four')).toBe(4)
     const custom = z.custom<string>((given) => given === 'x')
@@ -152,7 +152,7 @@ describe('schemas of other libraries', () => {
     const tree: z.ZodType<unknown> = z.object({ inside: z.array(z.lazy(() => tree)) })
     expect(await got(tree, { inside: [{ inside: [] }] })).toEqual({ inside: [{ inside: [] }] })
   })
-  test('one that accepts nothing may be left out', async () => {
+  test('a parameter whose schema accepts undefined may be left out', async () => {
     const made = fn(
       { a: z.string().optional(), b: z.number().default(5), c: p.optional(z.string()) },
       (given) => given,
@@ -165,7 +165,7 @@ describe('schemas of other libraries', () => {
       "missing 1 required positional argument: 'a'",
     )
   })
-  test('one that checks later is waited for', async () => {
+  test('an asynchronous schema is awaited', async () => {
     const later = z.string().refine(async (text) => text === 'x', 'must be x')
     expect(await got(later, 'x')).toBe('x')
     await expect(got(later, 'y')).rejects.toThrow("'x' is not accepted: must be x")

@@ -6,7 +6,7 @@ describe('fn', () => {
     const made = fn({ b: p.string(), a: p.number(), rest: p.rest(p.any()) }, () => true)
     expect(Object.keys(made.params)).toEqual(['b', 'a', 'rest'])
   })
-  test('takes a function alone', () => {
+  test('accepts a function alone', () => {
     const made = fn(() => 'x')
     expect(made.params).toEqual({})
     expect(made.run({}, {} as never)).toBe('x')
@@ -18,7 +18,7 @@ describe('fn', () => {
   })
 })
 
-describe('what is no declaration is refused with what to write', () => {
+describe('an invalid declaration is refused with what to write', () => {
   const run = () => true
   // biome-ignore lint/suspicious/noExplicitAny: authors of JavaScript have no types
   const any = (value: unknown) => value as any
@@ -57,7 +57,7 @@ describe('what is no declaration is refused with what to write', () => {
       'p.enum() takes strings, as in p.enum(\'a\', \'b\'), but was given [["a","b"]]',
     ],
     ['numbers as words', () => p.enum(any(1)), 'p.enum() takes strings'],
-    ['a pattern that is none', () => p.string({ pattern: '(' }), 'Invalid regular expression'],
+    ['an invalid pattern', () => p.string({ pattern: '(' }), 'Invalid regular expression'],
     ['no function', () => fn(any({ a: p.string() }), any(undefined)), 'fn() needs a function to run'],
     ['two functions', () => fn(any(run), run), 'The first argument of fn() is not a map of parameters'],
     [
@@ -71,7 +71,7 @@ describe('what is no declaration is refused with what to write', () => {
 })
 
 describe('p', () => {
-  test('gives JSON Schema', () => {
+  test('makes JSON Schema', () => {
     expect(p.string({ minLength: 1, description: 'a name' }).schema).toEqual({
       type: 'string',
       minLength: 1,
@@ -84,7 +84,7 @@ describe('p', () => {
     })
     expect(p.any().schema).toEqual({})
   })
-  test('an object requires what is not optional and takes no other keys', () => {
+  test('an object requires all parameters that are not optional and allows no other keys', () => {
     expect(p.object({ x: p.number(), y: p.optional(p.number()) }).schema).toEqual({
       type: 'object',
       properties: { x: { type: 'number' }, y: { type: 'number' } },
@@ -92,7 +92,7 @@ describe('p', () => {
       additionalProperties: false,
     })
   })
-  test('wrappers add to what they wrap', () => {
+  test('wrappers keep the properties of the parameter that they wrap', () => {
     const param = p.secret(p.default(p.string({ minLength: 8 }), 'changeme'))
     expect(param).toMatchObject({ kind: 'value', optional: true, default: 'changeme', secret: true })
     expect(param.schema).toEqual({ type: 'string', minLength: 8 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Disposer } from '../../../core/base/disposer.ts'
 
-test('closes last opened first, one after the other, and only once', async () => {
+test('a disposer closes resources in reverse order, one after the other, and only once', async () => {
   const order: string[] = []
   const disposer = new Disposer()
   disposer.defer(() => order.push('first'))
@@ -15,7 +15,7 @@ test('closes last opened first, one after the other, and only once', async () =>
   expect(order).toEqual(['second', 'first'])
 })
 
-test('closes the rest although one fails, and reports the failure', async () => {
+test('a disposer closes the others if one fails, and reports the failure', async () => {
   const order: string[] = []
   const disposer = new Disposer()
   disposer.defer(() => order.push('closed'))
@@ -26,13 +26,13 @@ test('closes the rest although one fails, and reports the failure', async () => 
   expect(order).toEqual(['closed'])
 })
 
-test('reports several failures together', async () => {
+test('a disposer reports several failures together', async () => {
   const disposer = new Disposer()
   for (const name of ['a', 'b']) disposer.defer(() => Promise.reject(new Error(name)))
   await expect(disposer.close()).rejects.toThrow(AggregateError)
 })
 
-test('closes what arrives after the end', async () => {
+test('a disposer closes a resource that is added after the end', async () => {
   const disposer = new Disposer()
   await disposer.close()
   let closed = false

@@ -9,7 +9,7 @@ test('a jid is the UTC time in 20 digits', () => {
   expect(jidTime(jid)).toEqual(new Date(noon))
 })
 
-test('jids strictly increase under load, and when the clock stands still or goes back', () => {
+test('jids strictly increase under load, and when the clock stands still or is set back', () => {
   const times = [noon, noon, noon - 5000, noon + 1]
   const next = createJidSource({ now: () => times.shift() ?? noon })
   const jids = Array.from({ length: 5000 }, next)
@@ -22,7 +22,7 @@ test('a burst that overtakes the clock carries into the milliseconds', () => {
   expect(jids.at(-1)).toMatch(/^20250101000000/)
 })
 
-test('sources of two processes seldom draw the same jid in one millisecond', () => {
+test('two processes rarely generate the same jid in one millisecond', () => {
   const drawn = Array.from({ length: 20 }, () => createJidSource({ now: () => noon })())
   expect(new Set(drawn).size).toBeGreaterThan(10)
 })
@@ -42,6 +42,6 @@ test.each([
   expect(isJid(jid)).toBe(false)
 })
 
-test('what is not text is not a jid', () => {
+test('a value that is not text is not a jid', () => {
   expect([null, 20240229120000007123n, ['20240229120000007123']].map(isJid)).toEqual([false, false, false])
 })

@@ -3,7 +3,7 @@ import { mapConcurrently } from '../../../core/base/map-concurrently.ts'
 
 const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-test('works on so many at once, and gives the results in order', async () => {
+test('mapConcurrently works on at most the given number at once, and gives the results in order', async () => {
   let running = 0
   let most = 0
   const found = await mapConcurrently(
@@ -20,7 +20,7 @@ test('works on so many at once, and gives the results in order', async () => {
   expect(most).toBe(2)
 })
 
-test('after a failure begins nothing more, and is over only when nothing runs any more', async () => {
+test('mapConcurrently starts nothing more after a failure, and ends only when nothing runs any more', async () => {
   const begun: number[] = []
   const over: number[] = []
   const work = async (one: number) => {

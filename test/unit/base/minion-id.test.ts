@@ -46,7 +46,7 @@ describe('minion ids', () => {
     )
   })
 
-  test('never accepts what is not a single file name', () => {
+  test('never accept a text that is not a single file name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         if (!isMinionId(text)) return

@@ -35,7 +35,7 @@ describe('closest', () => {
     ['completely_different', undefined],
     ['', undefined],
     ['x'.repeat(100_000), undefined],
-  ])('finds for %.20s the word that was meant: %s', (word, expected) => {
+  ])('finds for %.20s the most similar word: %s', (word, expected) => {
     expect(closest(word, keys)).toBe(expected)
   })
 })

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('the same is told at most once a minute, something else at once', () => {
+test('the same sentence is passed on at most once a minute, another one at once', () => {
   const told: string[] = []
   const tell = onceInAWhile((sentence) => told.push(sentence))
   tell('Job 1: the disk is full.', 'the disk is full')
@@ -20,7 +20,7 @@ test('the same is told at most once a minute, something else at once', () => {
   expect(told).toEqual(['Job 1: the disk is full.', 'Another thing.', 'Another thing.'])
 })
 
-test('two things that go wrong in turns are told once each', () => {
+test('two alternating problems are passed on once each', () => {
   const told: string[] = []
   const tell = onceInAWhile((sentence) => told.push(sentence))
   for (let n = 0; n < 5; n++)
@@ -28,7 +28,7 @@ test('two things that go wrong in turns are told once each', () => {
   expect(told).toEqual(['The disk is full.', 'The network is down.'])
 })
 
-test('how often it was held back since is told with it', () => {
+test('the number of suppressed sentences is passed on with the next one', () => {
   const told: [string, number][] = []
   const tell = onceInAWhile((sentence, untold) => told.push([sentence, untold]))
   for (let n = 0; n < 4; n++) tell(`Try ${n}.`, 'a reason')

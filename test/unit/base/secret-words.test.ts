@@ -78,16 +78,16 @@ test.each([
     '-----BEGIN PUBLIC KEY-----',
   ],
   [{ key: 'os', keyword: 1, tokens: [1], session: 2 }, 5, null, new Date(0)],
-])('what only looks like it stays the same value', (...values) => {
+])('values that only look similar stay unchanged', (...values) => {
   for (const value of values) expect(masked(value)).toBe(value)
 })
 
-test('nothing is masked where the configuration says so', () => {
+test('nothing is masked with mask_secret_words: false', () => {
   const value = { password: 'x' }
   expect(maskSecretWords(value, { mask_secret_words: false })).toBe(value)
 })
 
-test('long text that nearly fits is no work, and what is nested without end is not shown', () => {
+test('long text that almost matches is fast, and endless nesting is not shown', () => {
   for (const piece of [
     'x',
     'a://',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isSecretName } from '../../../core/base/secret.ts'
 
-test('knows the options that are secrets by their names', () => {
+test('secret options are recognised by their names', () => {
   for (const name of [
     'password',
     'key_pass',

@@ -8,7 +8,7 @@ async function settled(promise: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([promise, Promise.resolve(pending)])) !== pending
 }
 
-test('at most so many go at once, and the others in the order they came', async () => {
+test('at most the given number run at once, and the others in the order they came', async () => {
   const turns = new Semaphore(2)
   const [first, second] = [await turns.take(), await turns.take()]
   expect(turns.full).toBe(true)
@@ -24,7 +24,7 @@ test('at most so many go at once, and the others in the order they came', async 
   expect(turns.full).toBe(false)
 })
 
-test('who stops waiting loses nobody else a turn', async () => {
+test('a waiter that gives up does not cost the next one its turn', async () => {
   const turns = new Semaphore(1)
   const first = await turns.take()
   const leaving = new AbortController()
@@ -36,7 +36,7 @@ test('who stops waiting loses nobody else a turn', async () => {
   expect(await settled(third)).toBe(true)
 })
 
-test('without a limit nobody waits', async () => {
+test('without a limit no caller waits', async () => {
   for (const limit of [-1, 0]) {
     const turns = new Semaphore(limit)
     for (let count = 0; count < 100; count++) await turns.take()

@@ -19,7 +19,7 @@ function begin() {
   return { steady, leaps, state, pass }
 }
 
-test('a clock that is eight days ahead for a minute is not followed, and told of once', () => {
+test('a clock that is eight days ahead for a minute is not followed, and reported once', () => {
   const { steady, leaps, state, pass } = begin()
   expect(steady.now()).toBe(100 * DAY)
   state.time += 8 * DAY
@@ -32,7 +32,7 @@ test('a clock that is eight days ahead for a minute is not followed, and told of
   expect(leaps).toEqual([8 * DAY])
 })
 
-test('one that stays ahead is followed after an hour', () => {
+test('a clock that stays ahead is followed after an hour', () => {
   const { steady, state, pass } = begin()
   steady.now()
   state.time += 8 * DAY
@@ -41,7 +41,7 @@ test('one that stays ahead is followed after an hour', () => {
   expect(steady.now()).toBe(state.time)
 })
 
-test('a small step, and one back, are followed at once', () => {
+test('a small step forward, and a step back, are followed at once', () => {
   const { steady, leaps, state } = begin()
   steady.now()
   state.time += 300_000
@@ -51,7 +51,7 @@ test('a small step, and one back, are followed at once', () => {
   expect(leaps).toEqual([])
 })
 
-test('at a start long after the last thing that is known, an hour is waited as well, without a word', () => {
+test('at a start long after the last known time, it also waits for an hour, without a report', () => {
   const { steady, leaps, state, pass } = begin()
   expect(steady.now(state.time - 8 * DAY)).toBe(state.time - 8 * DAY)
   expect(leaps).toEqual([])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { messageOf, messageWithCauses, SaltError, traceOf } from '../../../core/base/errors.ts'
 
-test('a map that was thrown is shown as JSON, and not more of it than a reader needs', () => {
+test('a thrown map is shown as JSON, truncated', () => {
   expect(messageOf({ code: 3, msg: 'x' })).toBe('{"code":3,"msg":"x"}')
   expect(traceOf({ code: 3, msg: 'x' })).toBe('{"code":3,"msg":"x"}')
   const long = messageOf({ text: 'x'.repeat(5000) })
@@ -9,7 +9,7 @@ test('a map that was thrown is shown as JSON, and not more of it than a reader n
   expect(long).toMatch(/x…$/)
 })
 
-test('what was thrown and is no map, or no JSON, is shown as its text', () => {
+test('a thrown value that is no map, or not JSON, is shown as its text', () => {
   expect(messageOf('x')).toBe('x')
   expect(messageOf(undefined)).toBe('undefined')
   const circle: Record<string, unknown> = { code: 3 }
@@ -34,7 +34,7 @@ test.for([
   ['what has a toString that throws', { toString: refuse }],
   ['what has a toString that gives none', { toString: () => ({}) }],
   ['what cannot be inspected', { toJSON: refuse, [Symbol.for('nodejs.util.inspect.custom')]: refuse }],
-] as const)('%s is told in a sentence', ([, thrown]) => {
+] as const)('%s is described in a sentence', ([, thrown]) => {
   expect([messageOf(thrown), messageWithCauses(thrown), traceOf(thrown)]).toEqual([
     UNSHOWABLE,
     UNSHOWABLE,
@@ -43,7 +43,7 @@ test.for([
   expect(SaltError.is(thrown)).toBe(false)
 })
 
-test('as much of an error is shown as can be', () => {
+test('as much of an error is shown as possible', () => {
   expect(traceOf(withGetter('stack', new Error('no stack')))).toBe('no stack')
   expect(traceOf(Object.assign(new Error('x'), { stack: 7 }))).toBe('x')
   expect(messageWithCauses(withGetter('cause', new Error('own')))).toBe('own')

@@ -84,7 +84,7 @@ const targets = fc.oneof(
   fc.constantFrom('10.0.0.1', '10.0.0.0/8', '::/0').map((tgt) => ({ tgt, tgt_type: 'ipcidr' })),
 )
 
-test('a target means the same minions as when everything that is cached of them is read', async () => {
+test('a target matches the same minions as without the cache', async () => {
   await fc.assert(
     fc.asyncProperty(minions, fc.array(targets, { minLength: 5, maxLength: 20 }), async (all, asked) => {
       const ids = all.map((_, n) => `web${n}`)
@@ -106,14 +106,14 @@ test('a target means the same minions as when everything that is cached of them 
   )
 })
 
-test('minions of which nothing is cached are there, with nothing', () => {
+test('minions without cached data are listed, without data', () => {
   const [only] = cachedMinions(['web1'], data)
   expect([only?.id, only?.grains, only?.pillar]).toEqual(['web1', undefined, undefined])
 })
 
 const osOf = (ids: readonly string[]) => Array.from(cachedMinions(ids, data), ({ grains }) => grains?.os)
 
-test('facts that another process has changed are seen by the next target, however many have changed', async () => {
+test('data that another process has changed is seen by the next target, however much has changed', async () => {
   const ids = Array.from({ length: 300 }, (_, n) => `web${n}`)
   const other = MinionData.open(directory)
   const saveAll = (changed: readonly string[], os: string) =>
@@ -128,7 +128,7 @@ test('facts that another process has changed are seen by the next target, howeve
   await other.close()
 })
 
-test('facts of a file that was replaced by another one are not kept', SLOW_TEST, async () => {
+test('data of a file that was replaced by another one is not kept', SLOW_TEST, async () => {
   await data.save('web1', { grains: { os: 'Debian' } })
   expect(osOf(['web1'])).toEqual(['Debian'])
   rmSync(MinionData.path(directory))

@@ -21,7 +21,7 @@ const [one, two] = ['one', 'two'].map((text) => ({ hash: catalogueHash(text), te
   { hash: string; text: string },
 ]
 
-test('a catalogue is asked for once, however many minions have it', async () => {
+test('a catalogue is requested once, however many minions have it', async () => {
   expect(await catalogues.save('web1', { hash: one.hash })).toBe(false)
   expect(catalogues.hash('web1')).toBeUndefined()
   expect(await catalogues.save('web1', one)).toBe(true)
@@ -30,7 +30,7 @@ test('a catalogue is asked for once, however many minions have it', async () => 
   expect(catalogues.text(one.hash)).toBe('one')
 })
 
-test('one that nobody has any more is forgotten', async () => {
+test('a catalogue that no minion has any more is removed', async () => {
   for (const id of ['web1', 'web2']) await catalogues.save(id, one)
   await catalogues.save('web1', two)
   expect(catalogues.text(one.hash)).toBe('one')
@@ -48,14 +48,14 @@ test('one that nobody has any more is forgotten', async () => {
   expect(left).toEqual([])
 })
 
-test('a minion that reports what it offers as unknown has no catalogue any more', async () => {
+test('a minion that reports an unknown catalogue has none any more', async () => {
   await catalogues.save('web1', one)
   expect(readCatalogueReport({ hash: null })).toEqual({ hash: undefined })
   expect(await catalogues.save('web1', { hash: undefined })).toBe(true)
   expect([catalogues.hash('web1'), catalogues.text(one.hash)]).toEqual([undefined, undefined])
 })
 
-test('a minion is asked once in a while, or after it was started', async () => {
+test('a minion is asked from time to time, or after it was started', async () => {
   expect(await catalogues.ask(['py1', 'py2'], 1000, 0)).toEqual(['py1', 'py2'])
   expect(await catalogues.ask(['py1', 'py2', 'py3'], 2000, 500)).toEqual(['py3'])
   await catalogues.askAgain('py1')
@@ -70,6 +70,6 @@ test.each([
   [{ hash: one.hash, catalogue: 'two' }],
   [{ hash: one.hash, catalogue: 7 }],
   [{ hash: catalogueHash('x'.repeat(5_000_000)), catalogue: 'x'.repeat(5_000_000) }],
-])('a report is read only if the hash is that of the text, which has its bounds', (load) =>
+])('a report is accepted only if the hash is that of the text, which has a maximum length', (load) =>
   expect(readCatalogueReport(load)).toBeUndefined(),
 )

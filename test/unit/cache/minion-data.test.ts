@@ -14,7 +14,7 @@ afterEach(async () => {
   await removeFolder(directory)
 })
 
-test('facts of a minion are given back, also after a restart', async () => {
+test('data of a minion is returned, also after a restart', async () => {
   await data.save('web1', { grains: { os: 'Debian', ips: ['10.0.0.1'] }, pillar: { role: 'web' } })
   await data.close()
   data = MinionData.open(directory)
@@ -22,7 +22,7 @@ test('facts of a minion are given back, also after a restart', async () => {
   expect(data.pillar('web1')).toEqual({ role: 'web' })
 })
 
-test('what is left out when saving stays', async () => {
+test('parts that are not saved again stay', async () => {
   await data.save('web1', { grains: { os: 'Debian' }, pillar: { role: 'web' } })
   await data.save('web1', { grains: { os: 'Ubuntu' } })
   expect([data.grains('web1'), data.pillar('web1')]).toEqual([{ os: 'Ubuntu' }, { role: 'web' }])

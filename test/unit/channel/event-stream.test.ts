@@ -87,7 +87,7 @@ async function proved() {
   return { ...one, directions: deriveDirections(session, nonce, own) }
 }
 
-test('events of the tags that are wanted arrive, in order; others do not', async () => {
+test('events of the subscribed tags arrive in order; others do not', async () => {
   const { want, heard } = await reader()
   publish('salt/job/0/new')
   await want(['salt/job/', 'salt/run/'])
@@ -99,13 +99,13 @@ test('events of the tags that are wanted arrive, in order; others do not', async
 test.each([
   ['another session key', { key: SymmetricKey.generate() }],
   ['another id', { id: 'web' }],
-  ['an id that cannot be one', { id: '../x' }],
-])('nobody is let in with %s', async (_, settings) => {
+  ['an invalid id', { id: '../x' }],
+])('no reader is accepted with %s', async (_, settings) => {
   await expect(reader(settings)).rejects.toThrow('refused this host')
   expect(server.readers).toBe(0)
 })
 
-test('a proof is worth nothing on another connection', async () => {
+test('a proof is not accepted on another connection', async () => {
   const first = await stranger()
   const proof = packProof(ID, session, readGreeting(first.frames[0] as Buffer), newStreamNonce())
   const second = await stranger()
@@ -114,15 +114,18 @@ test('a proof is worth nothing on another connection', async () => {
   expect(server.readers).toBe(0)
 })
 
-describe('whoever is on the way cannot', () => {
+describe('a man in the middle cannot', () => {
   test.each([
     ['repeat a frame', (frames: Buffer[]) => [frames[0], frames[0]]],
-    ['leave one out', (frames: Buffer[]) => [frames[1]]],
-    ['put them in another order', (frames: Buffer[]) => [frames[1], frames[0]]],
-    ['send back what the master said', (_: Buffer[], said: Buffer) => [packFrame(said)]],
-    ['change one', ([frame]: Buffer[]) => [Buffer.from(frame as Buffer).fill(1, 60, 61)]],
-    ['make one', () => [packFrame(SymmetricKey.generate().encrypt(Buffer.alloc(20)))]],
-    ['send what the session key alone has sealed', () => [packFrame(session.encrypt(Buffer.alloc(9)))]],
+    ['leave a frame out', (frames: Buffer[]) => [frames[1]]],
+    ['reorder frames', (frames: Buffer[]) => [frames[1], frames[0]]],
+    ['send back a frame of the master', (_: Buffer[], said: Buffer) => [packFrame(said)]],
+    ['change a frame', ([frame]: Buffer[]) => [Buffer.from(frame as Buffer).fill(1, 60, 61)]],
+    ['forge a frame', () => [packFrame(SymmetricKey.generate().encrypt(Buffer.alloc(20)))]],
+    [
+      'send a frame that is sealed with the session key only',
+      () => [packFrame(session.encrypt(Buffer.alloc(9)))],
+    ],
   ] as const)('%s: the connection ends', async (_, tamper) => {
     const { socket, frames, closed, directions } = await proved()
     const sealed = [['a/'], ['b/']].map((texts) =>
@@ -133,7 +136,7 @@ describe('whoever is on the way cannot', () => {
     expect(server.readers).toBe(0)
   })
 
-  test('do so in the other direction: the client ends the connection, and takes nothing of it', async () => {
+  test('send forged frames to the client: it ends the connection, and ignores them', async () => {
     const proxy: TcpProxy = await openProxy({ host: '127.0.0.1', port: server.port })
     open.push(proxy)
     const { toClient } = deriveDirections(session, newStreamNonce(), newStreamNonce())
@@ -147,8 +150,8 @@ describe('whoever is on the way cannot', () => {
   })
 })
 
-describe('a stranger', () => {
-  test('that says too much, or what is no claim, is cut off', async () => {
+describe('an unauthenticated peer', () => {
+  test('that sends too much, or an invalid claim, is disconnected', async () => {
     const loud = await stranger()
     loud.socket.write(packFrame(Buffer.alloc(2_000)))
     const odd = await stranger()
@@ -156,18 +159,18 @@ describe('a stranger', () => {
     await Promise.all([loud.closed, odd.closed])
   })
 
-  test('that says nothing is cut off', SLOW_TEST, async () => {
+  test('that sends nothing is disconnected', SLOW_TEST, async () => {
     const { closed } = await stranger()
     await closed
   })
 
-  test('cannot take the place of others: of one address only few are let in at once', async () => {
+  test('cannot use up all connections: only a few of one address are accepted at once', async () => {
     const strangers = await Promise.all(Array.from({ length: 20 }, stranger))
     expect(strangers.filter(({ frames }) => frames.length > 0)).toHaveLength(8)
   })
 })
 
-test('whose key is no longer accepted hears nothing more', SLOW_TEST, async () => {
+test('a reader whose key is no longer accepted is disconnected', SLOW_TEST, async () => {
   const { want, ended } = await reader()
   await want([''])
   mayStay = false
@@ -175,7 +178,7 @@ test('whose key is no longer accepted hears nothing more', SLOW_TEST, async () =
   expect(server.readers).toBe(0)
 })
 
-test('a reader that does not read is cut off; others hear everything', SLOW_TEST, async () => {
+test('a reader that does not read is disconnected, and the others get all events', SLOW_TEST, async () => {
   const slow = await proved()
   slow.socket.write(slow.directions.toServer.seal(FRAME_KINDS.want, encodeNetwork([''])))
   const { want, heard } = await reader()

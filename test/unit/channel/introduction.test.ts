@@ -12,7 +12,7 @@ const accepted = (id: string) => (id === 'web1' ? key.publicKey : undefined)
 const made = (id: string, token = makeToken(key), by = aes) =>
   readIntroduction(makeIntroduction(id, token, { aes: by, generation: 3 }), aesKeys, accepted)
 
-test('a minion that introduces itself is recognised', () => {
+test('the introduction of a minion is accepted', () => {
   expect(made('web1')).toBe('web1')
 })
 
@@ -20,8 +20,8 @@ test.each([
   ['under an id without accepted key', () => made('db1')],
   ['with the token of another key', () => made('web1', makeToken(otherKey))],
   ['without the AES key', () => made('web1', makeToken(key), SymmetricKey.generate())],
-  ['under an id that is none', () => made('../web1')],
-  ['with anything else', () => readIntroduction(encodeNetwork({}), aesKeys, accepted)],
-])('one %s is not', (_, introduce) => {
+  ['under an invalid id', () => made('../web1')],
+  ['that is an empty map', () => readIntroduction(encodeNetwork({}), aesKeys, accepted)],
+])('an introduction %s is refused', (_, introduce) => {
   expect(introduce()).toBeUndefined()
 })

@@ -43,18 +43,18 @@ beforeEach(async () => {
   sent = []
 })
 
-test('without zmq_filtering a publication goes out once, to everybody', async () => {
+test('without zmq_filtering a publication is sent once, to all minions', async () => {
   await channel().publish(job, ['web1', 'web2'])
   expect(sent.map(({ topic }) => topic)).toEqual([undefined])
 })
 
-test('with zmq_filtering it goes to the topic of each minion it is for, the same payload to all', async () => {
+test('with zmq_filtering it is sent to the topic of each targeted minion, with the same payload', async () => {
   await channel({ filtering: true }).publish(job, ['web1', 'web2'])
   expect(sent.map(({ topic }) => topic)).toEqual([topicOf('web1'), topicOf('web2')])
   expect(sent[0]?.payload).toBe(sent[1]?.payload)
 })
 
-test('with zmq_filtering and a target that is not known by id it goes to all', async () => {
+test('with zmq_filtering and a target without known ids it is sent to all', async () => {
   await channel({ filtering: true }).publish(job)
   expect(sent.map(({ topic }) => topic)).toEqual(['broadcast'])
 })

@@ -52,14 +52,14 @@ async function channel(wire: Wire, first?: SignInKeys) {
 const honest: Wire = (frame) => master.answer(frame)
 const event = { cmd: '_minion_event', tag: 'my/tag', data: { a: 1 } }
 
-test('a request is answered, and the master knows who asked', async () => {
+test('a request is answered, and the master knows its sender', async () => {
   const { requests, renew } = await channel(honest)
   expect(await requests.request(event, 1000)).toBeNull()
   expect(master.events.at(-1)).toMatchObject({ tag: 'my/tag', data: { id: 'wire1', data: { a: 1 } } })
   expect(renew).not.toHaveBeenCalled()
 })
 
-test('a request carries in generation 3 who it is from and when, in generation 2 the token where it is needed', async () => {
+test('a request contains sender and time in generation 3, and in generation 2 the token where it is needed', async () => {
   const key = SymmetricKey.generate()
   const seen: Record<string, unknown>[] = []
   const wire: Wire = async (frame) => {
@@ -85,14 +85,14 @@ test('a request carries in generation 3 who it is from and when, in generation 2
   ])
 })
 
-test('a master that cannot open a request any more is signed in to again, and asked once more', async () => {
+test('when a master cannot decrypt a request, the minion signs in again and sends it once more', async () => {
   const stale = { ...(await signedIn()), request: SymmetricKey.generate() }
   const { requests, renew } = await channel(honest, stale)
   expect(await requests.request(event, 1000)).toBeNull()
   expect(renew.mock.calls).toEqual([[stale]])
 })
 
-test('a master that refuses twice is given up, with a sentence', async () => {
+test('a master that refuses twice causes an error in a sentence', async () => {
   const wire = vi.fn(async () => Buffer.from(encodeNetwork('bad load')))
   const { requests, renew } = await channel(wire)
   await expect(requests.request(event, 1000)).rejects.toMatchObject({
@@ -102,7 +102,7 @@ test('a master that refuses twice is given up, with a sentence', async () => {
   expect([wire.mock.calls.length, renew.mock.calls.length]).toEqual([2, 1])
 })
 
-test('the answer to another request is not taken for this one', async () => {
+test('the answer to another request is refused', async () => {
   const answers: Uint8Array[] = []
   const { requests } = await channel(async (frame) => {
     answers.push(await master.answer(frame))
@@ -112,7 +112,7 @@ test('the answer to another request is not taken for this one', async () => {
   await expect(requests.request(event, 1000)).rejects.toMatchObject({ code: 'AUTHENTICATION_FAILED' })
 })
 
-test('what the transport says of a request that was not answered is passed on', async () => {
+test('errors of the transport for an unanswered request are passed on', async () => {
   const gone = new Error('gone')
   const { requests, renew } = await channel(() => Promise.reject(gone))
   await expect(requests.request(event, 1000)).rejects.toBe(gone)
@@ -121,7 +121,7 @@ test('what the transport says of a request that was not answered is passed on', 
 
 const pillar = { cmd: '_pillar', id: 'wire1', grains: {}, saltenv: null, pillarenv: null, ver: '2' }
 
-test('a pillar is opened with a key of its own, and must be signed for this request', async () => {
+test('a pillar is decrypted with a key of its own, and must be signed for this request', async () => {
   const { requests } = await channel(honest)
   expect(await requests.pillar(pillar, 1000)).toEqual({})
 
@@ -134,14 +134,14 @@ test('a pillar is opened with a key of its own, and must be signed for this requ
   await expect(replaying.requests.pillar(pillar, 1000)).rejects.toThrow('not signed by the master for this')
 })
 
-test('a pillar by another key is refused', async () => {
+test('a pillar encrypted with another key is refused', async () => {
   const stranger = (await keyPair('wire2')).publicKey
   const { requests } = await channel(honest, { ...(await signedIn()), masterKey: stranger })
   await expect(requests.pillar(pillar, 1000)).rejects.toMatchObject({ code: 'AUTHENTICATION_FAILED' })
 })
 
 test(
-  'the largest return there may be fits into a message, and a larger message is refused before it is sent',
+  'the largest allowed return fits into a message, and a larger message is refused before it is sent',
   SLOW_TEST,
   async () => {
     const frames: number[] = []
@@ -214,7 +214,7 @@ test('a request to one of several masters cannot be replayed to another', async 
   expect(decode(await one.answer(frames[1]!))).toBe('bad load')
 })
 
-test('a request goes to another of several masters if its own is not there, unless only that one may take it', async () => {
+test('a request goes to another of several masters if its own is down, unless it is for that master only', async () => {
   const { two, requests, present } = await twoMasters()
   present.delete('one')
   await expect(requests.request(event, 1000, { only: 'one' })).rejects.toMatchObject({ code: 'MASTER_GONE' })

@@ -7,7 +7,7 @@ import { fakeLog } from '../../../core/testing/recording-log.ts'
 import { packClear, refusals } from '../../../core/wire/envelope.ts'
 import { Peer } from '../../harness/peer.ts'
 
-test('of requests in the name of others 100 a minute are in the log, and then how many are not', async () => {
+test('100 refused requests a minute with a false sender are logged, and then their number', async () => {
   const clock = { time: 0, now: () => clock.time }
   const { log, lines } = fakeLog()
   const peer = await Peer.named('wire1')
@@ -43,7 +43,7 @@ test('of requests in the name of others 100 a minute are in the log, and then ho
   ).toEqual([lines[100]])
 })
 
-test('what a handler throws, or does not answer in time, has a reply and a line in the log', async () => {
+test('an error or a time-out of a handler is answered and logged', async () => {
   const clock = { now: () => Date.now() }
   const { log, lines } = fakeLog()
   const peer = await Peer.named('wire1')

@@ -77,8 +77,8 @@ const someSignIn = async () =>
     algorithms: { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' },
   })
 
-describe('what becomes of a sign-in', () => {
-  test('accepted: the keys of the master, and its own key is known from then on', async () => {
+describe('the result of a sign-in is', () => {
+  test('accepted: with the keys of the master, whose public key is stored', async () => {
     const { generation, aes, request, publishPort } = await credentials()
     expect(generation).toBe(3)
     expect(aes.digest()).toBe(master.aesKeys.current.digest())
@@ -88,7 +88,7 @@ describe('what becomes of a sign-in', () => {
     await credentials() // now with a token, which the master has to read
   })
 
-  test('pending until somebody accepts the key; a master that does not accept is not remembered', async () => {
+  test('pending until the key is accepted; the public key of the master is not stored before', async () => {
     await open({})
     expect(await attempt()).toEqual({ state: 'pending' })
     expect(known).toBeUndefined()
@@ -102,7 +102,7 @@ describe('what becomes of a sign-in', () => {
     expect(await attempt()).toEqual({ state: 'rejected' })
   })
 
-  test('full, where a master takes only so many', async () => {
+  test('full, if the master has max_minions', async () => {
     await open({ auto_accept: true, max_minions: 1 })
     await master.file('other', (await keyPair('wire2')).publicKey)
     await master.setConnected(['other'])
@@ -110,8 +110,8 @@ describe('what becomes of a sign-in', () => {
   })
 })
 
-describe('who the master is', () => {
-  test('a master with another key than the known one is refused, and the known one kept', async () => {
+describe('the identity of the master', () => {
+  test('a master with another key than the stored one is refused, and the stored key is kept', async () => {
     const before = (await PrivateKey.generate(2048)).publicKey
     known = before
     await expect(attempt()).rejects.toMatchObject({ code: 'MASTER_KEY_CHANGED' })
@@ -134,7 +134,7 @@ describe('who the master is', () => {
     expect(known).toBeUndefined()
   })
 
-  test('an answer with another key does not end a minion that knows its master for a wrong master_finger', async () => {
+  test('an unsigned answer with another key does not end a minion for a wrong master_finger if the master is known', async () => {
     known = (await PrivateKey.generate(2048)).publicKey
     const expected = fingerprint(known.pem, 'sha256')
     await expect(attempt({ fingerprint: { expected, hash: 'sha256' } })).rejects.toMatchObject({
@@ -142,7 +142,7 @@ describe('who the master is', () => {
     })
   })
 
-  test('an answer that its key has not signed, or that belongs to another request, does not end a minion for its fingerprint', async () => {
+  test('an answer with an invalid signature, or for another request, does not end a minion for its fingerprint', async () => {
     const expected = fingerprint((await keyPair('wire2')).publicKey.pem, 'sha256')
     const join = { prove: () => ({ invite: 'x', proof: 'y' }), refusal: () => 'this is not the master' }
     const other = (await keyPair('wire3')).publicKey.pem
@@ -155,14 +155,14 @@ describe('who the master is', () => {
         await expect(attempt(demand, wire)).rejects.toMatchObject({ code: 'MASTER_KEY_CHANGED' })
   })
 
-  test('a key that the signing key isValidProof for replaces the known one', async () => {
+  test('a key that is signed by the signing key replaces the stored one', async () => {
     await open({ auto_accept: true, master_sign_pubkey: true })
     known = (await keyPair('wire2')).publicKey
     await credentials({ signingKey: (await keyPair('master_sign')).publicKey })
     expect(known?.equals((await keyPair('master')).publicKey)).toBe(true)
   })
 
-  test('a signing key that the minion does not know isValidProof for nothing', async () => {
+  test('a signature by an unknown signing key is refused', async () => {
     await open({ auto_accept: true, master_sign_pubkey: true })
     await expect(attempt({ signingKey: (await keyPair('wire2')).publicKey })).rejects.toThrow(
       'the signature of its public key is wrong',
@@ -178,8 +178,8 @@ describe('who the master is', () => {
   })
 })
 
-describe('replies that somebody made or changed', () => {
-  test('no reply with a changed byte is taken, and nobody is remembered for one', async () => {
+describe('forged or changed replies', () => {
+  test('no reply with a changed byte is accepted, and no key of one is stored', async () => {
     const reply = Buffer.from(await master.answer(await frameOf()))
     const wire = (at: number): Wire => {
       const changed = Buffer.from(reply)
@@ -197,7 +197,7 @@ describe('replies that somebody made or changed', () => {
     await expect(attempt({}, async () => reply)).rejects.toThrow('its reply belongs to another request')
   })
 
-  test('an acceptance by somebody who only pretends to be the known master is refused', async () => {
+  test('an acceptance by a peer without the key of the known master is refused', async () => {
     await credentials()
     const forge = altered((inner) => ({ ...inner, ret: true }))
     await expect(attempt({}, forge)).rejects.toThrow('the signature of its sign-in reply does not fit')
@@ -208,7 +208,7 @@ describe('replies that somebody made or changed', () => {
     ['bad enc algo', 'Set encryption_algorithm and signing_algorithm'],
     ['Some exception handling minion payload', 'Its log says why'],
     ['something else', 'something else'],
-  ])('the refusal %j is told with what to do', async (text, hint) => {
+  ])('the refusal %j is reported with what to do', async (text, hint) => {
     for (const reply of [text, { enc: 'clear', load: { ret: text } }]) {
       await expect(attempt({}, async () => encodeNetwork(reply))).rejects.toMatchObject({
         code: 'DECODE_FAILED',

@@ -71,7 +71,7 @@ async function received(
   return { jobs, warnings }
 }
 
-test('words as typed arrive beside the job, which has no trace of them', async () => {
+test('the words as typed arrive beside the job, which does not contain them', async () => {
   const { channel, frames, held } = await open()
   const words = { args: ['1.10'], kwargs: {} }
   await channel.publish({ ...job, arg: [1.1] }, undefined, words)
@@ -80,7 +80,7 @@ test('words as typed arrive beside the job, which has no trace of them', async (
   expect(Object.keys(jobs[0]!.job)).not.toContain('words')
 })
 
-test('words that are not signed, or are of another job, are left out', async () => {
+test('words that are not signed, or are of another job, are dropped', async () => {
   const { channel, frames, aesKeys, held } = await open()
   const words = { args: ['1.10'], kwargs: {} }
   await channel.publish(job, undefined, words)
@@ -121,7 +121,7 @@ test('a job arrives with its number, which counts anew for each AES key', async 
   expect(warnings).toEqual([])
 })
 
-test('a publication that does not open makes the minion sign in, and is handled then, once', async () => {
+test('a publication that cannot be decrypted makes the minion sign in, and is handled then, once', async () => {
   const { channel, frames, aesKeys, held } = await open()
   const stale = held()
   aesKeys.rotate()
@@ -132,7 +132,7 @@ test('a publication that does not open makes the minion sign in, and is handled 
   expect(renew.mock.calls).toEqual([[stale]])
 })
 
-test('one that does not open even then is ignored and reported, and so is one whose sign-in fails; the next is handled', async () => {
+test('a publication that cannot be decrypted after a sign-in is ignored and logged, and the next is handled', async () => {
   const { channel, frames, aesKeys, held } = await open()
   const stale = held()
   aesKeys.rotate()
@@ -155,7 +155,7 @@ test('one that does not open even then is ignored and reported, and so is one wh
   expect(onUndecryptable).toHaveBeenCalledTimes(2)
 })
 
-test('unsigned publications are for those who do not demand signatures', async () => {
+test('unsigned publications are accepted only without requireSignature', async () => {
   const { channel, frames, held } = await open({ signed: false })
   await channel.publish(job)
   const payloads = frames.map(({ payload }) => payload)
@@ -166,7 +166,7 @@ test('unsigned publications are for those who do not demand signatures', async (
   expect((await received(payloads, held, { requireSignature: false })).jobs).toHaveLength(1)
 })
 
-test('a signature by another key, or of something else, is never taken', async () => {
+test('a signature by another key, or of another content, is never accepted', async () => {
   const { channel, frames, held } = await open({ owner: 'wire2' })
   await channel.publish(job)
   const payloads = frames.map(({ payload }) => payload)
@@ -179,7 +179,7 @@ test('a signature by another key, or of something else, is never taken', async (
   expect((await received([moved], held)).jobs).toEqual([])
 })
 
-test('what is no publication, and what is no job, is ignored with the reason', async () => {
+test('an invalid publication, and one without a valid job, is ignored with the reason', async () => {
   const { held } = await open()
   const aes = held().aes
   const { jobs, warnings } = await received(
@@ -197,7 +197,7 @@ test('what is no publication, and what is no job, is ignored with the reason', a
   expect(warnings).toHaveLength(5)
 })
 
-test('with topics each minion that is meant gets one, everybody the broadcast where they are not known', async () => {
+test('with topics each targeted minion gets one message, and all get a broadcast if the ids are unknown', async () => {
   const { channel, frames } = await open({ filtering: true })
   await channel.publish(job, ['web1', 'web2'])
   await channel.publish(job)

@@ -50,7 +50,7 @@ async function tokenMaster(reply: unknown) {
 }
 
 describe('external authentication', () => {
-  test('asks on standard error for what was not typed', async () => {
+  test('asks on standard error for credentials that were not typed', async () => {
     const work = () => externalAuth({ eauth: 'pam' }, configWith())
     const { result, stdout, stderr } = await typing('alice\ns3cret\n', work)
     expect(result).toEqual({ eauth: 'pam', username: 'alice', password: 's3cret' })
@@ -63,7 +63,7 @@ describe('external authentication', () => {
     expect(await externalAuth(flags, configWith())).toEqual({ eauth: 'pam', username: 'alice', password: '' })
   })
 
-  test('a token that is made is kept for its user alone, and used', async () => {
+  test('a created token is stored for its user only, and used', async () => {
     const { asked, server } = await tokenMaster({ token: 'abc', name: 'alice' })
     const config = configWith(server.port)
     const credentials = { eauth: 'pam', username: 'alice', password: 'x' }
@@ -92,7 +92,7 @@ describe('external authentication', () => {
     expect(await readFile(config.token_file, 'utf8')).toBe('abc')
   })
 
-  test('a master that makes none is a sentence', async () => {
+  test('a master that creates no token causes an error in a sentence', async () => {
     const { server } = await tokenMaster('')
     const flags = { eauth: 'pam', username: 'alice', password: 'x', 'make-token': true }
     try {
@@ -104,14 +104,14 @@ describe('external authentication', () => {
     }
   })
 
-  test('a stored token is used if a backend is named without a user, also by users who may read a key', async () => {
+  test('a stored token is used if a backend is named without a user, even if the user may read a key', async () => {
     await writeFile(join(folder, 'token'), 'kept')
     expect(await externalAuth({ eauth: 'pam' }, configWith(), () => false)).toEqual({ token: 'kept' })
     const typed = { eauth: 'pam', username: 'alice', password: 's3cret' }
     expect(await externalAuth(typed, configWith())).toEqual(typed)
   })
 
-  test('a stored token is used by users who may not read a key, until it expires', async () => {
+  test('a stored token is used for a user who may not read a key, until it expires', async () => {
     const config = configWith()
     expect(await externalAuth({}, config)).toBeUndefined()
     await writeFile(config.token_file, 'abc\n')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { SaltError } from '../../../core/base/errors.ts'
 import { exitCodeOf, exitCodeOfRetcode, exitTable, UsageError } from '../../../core/cli/exit-codes.ts'
 
-test('every end has a code of its own', () => {
+test('every outcome has an exit code of its own', () => {
   const codes = Object.values(exitTable).map(({ code }) => code)
   expect(new Set(codes).size).toBe(codes.length)
 })
@@ -16,6 +16,6 @@ test('errors have the exit code of their error code', () => {
   expect(exitCodeOf(new Error('x'))).toBe(1)
 })
 
-test('a code of a function becomes an exit code, which is one byte, and 0 only if it is 0', () => {
+test('a code of a function becomes an exit code of one byte, and 0 only if it is 0', () => {
   expect([0, 3, 256, -1, 300].map(exitCodeOfRetcode)).toEqual([0, 3, 1, 255, 44])
 })

@@ -1,4 +1,4 @@
-/** A member of a request that nothing reads is a mistake of who wrote it. */
+/** An unknown member of a request is refused as a mistake of the caller. */
 import { expect, test } from 'vitest'
 import {
   LocalClient,
@@ -26,13 +26,13 @@ test.each([
     await expect(client[way](request(more)), way).rejects.toThrow(sentence)
 })
 
-test('settings of a batch', async () => {
+test('settings of a batch with an unknown member are refused', async () => {
   const settings = { batch_wait: 1 } as object
   const sentence = "cmdBatch takes no 'batch_wait'. Did you mean 'batchWait'?"
   await expect(client.cmdBatch(request({}), 2, settings)).rejects.toThrow(sentence)
 })
 
-test('calls of a runner', async () => {
+test('calls of a runner with an unknown member are refused', async () => {
   const runner = new RunnerClient({ config, log: fakeContext().log, user: 'ann' })
   const options = { onprogress: () => {} } as object
   await expect(runner.run('test.arg', [], {}, options)).rejects.toThrow(
@@ -44,7 +44,7 @@ test('calls of a runner', async () => {
 test.each([
   ['loadMasterConfig', loadMasterConfig],
   ['loadMinionConfig', loadMinionConfig],
-] as const)('the argument of %s', (name, load) => {
+] as const)('the argument of %s with an unknown member is refused', (name, load) => {
   expect(() => load('/etc/salt/master' as never)).toThrow(
     `${name} takes a map: ${name}({ configDir: '/etc/salt' })`,
   )

@@ -16,7 +16,7 @@ import {
 const fromHex = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 
 describe('numbers', () => {
-  test('of every width come out as they are', () => {
+  test('of every width keep their value', () => {
     expect(
       decode(
         fromHex(
@@ -203,11 +203,11 @@ describe('extensions', () => {
     expect(JSON.stringify({ value })).toBe('{"value":"2026-11-20T09:39:06.867843"}')
   })
 
-  test('of type 78 that are no date-times are bytes', () => {
+  test('of type 78 that are not date-times are bytes', () => {
     expect(decode(fromHex('d64e000102ff'))).toEqual(fromHex('000102ff'))
   })
 
-  test('that are nothing else are text if it is UTF-8, as whoever reads them after us will find', () => {
+  test('of other types are text if they are UTF-8, as a later decoder would read them', () => {
     const message = fromHex(
       '92 c70805 6377643d2f657463 82 c70905 5f5f6b776172675f5f c3 a3637764 d64e 2f657463',
     )
@@ -225,7 +225,7 @@ describe('extensions', () => {
   })
 
   test.each(['d44fc0', 'd64f9201a161', 'd54f92a1', 'd64f91a16100', 'd64fa16100'])(
-    'of type 79 that are no pairs are refused: %s',
+    'of type 79 that are not pairs are refused: %s',
     (hex) => {
       expect(() => decode(fromHex(hex))).toThrow('cannot be decoded')
     },
@@ -253,7 +253,7 @@ describe('a message that is malformed', () => {
     ['text that ends early', 'a5616263', 'it ends early'],
     ['an array that ends early', '9201', 'it claims more elements than it has bytes'],
     ['a map that ends early', '8101', 'it claims more elements than it has bytes'],
-    ['text that takes what is owed to others', '93a3616263', 'it ends early'],
+    ['text that is longer than the rest of the message', '93a3616263', 'it ends early'],
     ['an unassigned head', 'c1', 'it holds the byte 0xc1, which begins no value'],
     ['more than one value', '0102', '1 bytes follow the value'],
   ])('is refused with its reason: %s', (_, hex, reason) => {

@@ -17,20 +17,23 @@ import { SLOW_TEST } from '../../harness/slow.ts'
 const hex = (value: unknown) => encodeNetwork(value).toString('hex')
 const localHex = (value: unknown) => encodeLocal(value).toString('hex')
 
-describe('what is encoded already', () => {
+describe('an encoded part', () => {
   const value = { text: 'x'.repeat(200), bytes: Buffer.from([0xff, 0xfe]), list: [1, 3n, new Float(3)] }
   const encoded = new Encoded(encodeNetwork(value))
   const large = { text: 'ż'.repeat(100_000) }
 
-  test.each([encodeNetwork, encodeLocal])('is read inside of a message like the value itself', (encode) => {
-    const around = { before: 1, value: encoded, after: ['x'] }
-    expect(decode(encode(around))).toEqual(decode(encode({ ...around, value })))
-  })
+  test.each([encodeNetwork, encodeLocal])(
+    'is decoded inside of a message like the value itself',
+    (encode) => {
+      const around = { before: 1, value: encoded, after: ['x'] }
+      expect(decode(encode(around))).toEqual(decode(encode({ ...around, value })))
+    },
+  )
 
   test.each([
     [encodeNetworkParts, encodeNetwork],
     [encodeLocalParts, encodeLocal],
-  ])('is a part of its own if it is large, and is not copied', SLOW_TEST, (inParts, encode) => {
+  ])('is a chunk of its own if it is large, and is not copied', SLOW_TEST, (inParts, encode) => {
     const bytes = encodeNetwork(large)
     const around = { before: 1, value: new Encoded(bytes), small: encoded, after: ['x'] }
     const parts = inParts(around)
@@ -61,7 +64,7 @@ describe('both dialects', () => {
     [-32_769, 'd2ffff7fff'],
     [-2_147_483_649, 'd3ffffffff7fffffff'],
     [Number.MIN_SAFE_INTEGER, 'd3ffe0000000000001'],
-  ])('write the whole number %d as shortly as Python does', (value, written) => {
+  ])('write the whole number %d as short as Python does', (value, written) => {
     expect([hex(value), localHex(value)]).toEqual([written, written])
     expect(hex(BigInt(value))).toBe(written)
   })
@@ -70,13 +73,13 @@ describe('both dialects', () => {
     [2n ** 64n - 1n, 'cfffffffffffffffff'],
     [2n ** 53n, 'cf0020000000000000'],
     [-(2n ** 63n), 'd38000000000000000'],
-  ])('write %d, which no number holds, in 64 bits', (value, written) => {
+  ])('write %d, which no JavaScript number can hold, in 64 bits', (value, written) => {
     expect(hex(value)).toBe(written)
     expect(decode(encodeNetwork(value))).toBe(value)
   })
 
   test.each([0, 1, 31, 32, 47, 48, 49, 127, 255, 256, 65_535, 65_536])(
-    'write text of %d characters so that others read it, whatever its letters',
+    'write text of %d characters so that another library reads it, for all letters',
     (length) => {
       for (const letter of ['a', 'ä', '\u{1f600}', '\ud800']) {
         const text = letter.repeat(length)
@@ -122,10 +125,13 @@ describe('both dialects', () => {
     ).toBe('830102c0c3a161cb3ff0000000000000')
   })
 
-  test.each([15, 16, 65_535, 65_536])('write a Map of %d entries like an object of the same', (size) => {
-    const entries = Array.from({ length: size }, (_, i) => [`k${i}`, i] as const)
-    expect(encodeNetwork(new Map(entries)).equals(encodeNetwork(Object.fromEntries(entries)))).toBe(true)
-  })
+  test.each([15, 16, 65_535, 65_536])(
+    'write a Map of %d entries like an object with the same entries',
+    (size) => {
+      const entries = Array.from({ length: size }, (_, i) => [`k${i}`, i] as const)
+      expect(encodeNetwork(new Map(entries)).equals(encodeNetwork(Object.fromEntries(entries)))).toBe(true)
+    },
+  )
 
   test('write a date as a date-time with six digits of a second', () => {
     const date = new Date('2026-11-20T09:39:06.867Z')
@@ -133,11 +139,11 @@ describe('both dialects', () => {
     expect(hex(new DateTime('20261120T09:39:06.867000'))).toBe(hex(date))
   })
 
-  test('write nil for a date that peers cannot hold', () => {
+  test('write nil for a date that peers cannot represent', () => {
     expect(hex([new Date(Number.NaN), new Date(8.64e15), new Date(-8.64e15)])).toBe('93c0c0c0')
   })
 
-  test('write a named constant in the local dialect, whatever is around it', () => {
+  test('write a named constant in the local dialect, also inside other values', () => {
     const constant = new NamedConstant('x'.repeat(40), 1)
     expect(hex(constant)).toBe(`c72c4f92d928${'78'.repeat(40)}01`)
     expect(localHex([constant])).toBe(`91${hex(constant)}`)
@@ -163,7 +169,7 @@ describe('both dialects', () => {
     expect(decode(encodeNetwork('after that all is well'))).toBe('after that all is well')
   })
 
-  test('write what is decoded in the middle of writing', () => {
+  test('can be used while another value is being encoded', () => {
     const value = {
       get inner() {
         return encodeNetwork([1, 2]).toString('hex')
@@ -172,7 +178,7 @@ describe('both dialects', () => {
     expect(decode(encodeNetwork(value))).toEqual({ inner: '920102' })
   })
 
-  test('give bytes that later messages do not touch', () => {
+  test('give bytes that later messages do not change', () => {
     const first = encodeNetwork('a'.repeat(10))
     encodeNetwork('b'.repeat(10))
     expect(first.toString('latin1')).toBe(`\xaa${'a'.repeat(10)}`)
@@ -187,13 +193,13 @@ describe('the network dialect', () => {
     [255, 'da00ff'],
     [65_535, 'daffff'],
     [65_536, 'db00010000'],
-  ])('gives %d characters or bytes the same head', (size, head) => {
+  ])('gives %d characters and as many bytes the same head', (size, head) => {
     expect(hex('x'.repeat(size))).toBe(head + '78'.repeat(size))
     expect(hex(Buffer.alloc(size, 'x'))).toBe(head + '78'.repeat(size))
     expect(hex(new Uint8Array(size).fill(0x78))).toBe(head + '78'.repeat(size))
   })
 
-  test('holds for keys too', () => {
+  test('applies to keys, too', () => {
     expect(hex({ ['k'.repeat(40)]: 1 }).slice(0, 8)).toBe('81da0028')
   })
 })
@@ -204,7 +210,7 @@ describe('the local dialect', () => {
     [32, 'd920', 'c420'],
     [256, 'da0100', 'c50100'],
     [65_536, 'db00010000', 'c600010000'],
-  ])('tells %d characters from as many bytes', (size, textHead, bytesHead) => {
+  ])('distinguishes %d characters from as many bytes', (size, textHead, bytesHead) => {
     expect(localHex('x'.repeat(size))).toBe(textHead + '78'.repeat(size))
     expect(localHex(Buffer.alloc(size, 'x'))).toBe(bytesHead + '78'.repeat(size))
   })

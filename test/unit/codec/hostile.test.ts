@@ -21,7 +21,7 @@ const MB = 1024 * kB
 const frame = 256 * kB
 
 describe('a bomb', () => {
-  test('of 100 bytes that killed another decoder is refused and costs nothing', () => {
+  test('of 100 bytes that crashed another decoder is refused at no cost', () => {
     const bomb = repeated('dd01c9c380', 20)
     for (const read of [decode, decodeRaw, decodeUntrusted]) {
       expect(costOf(read, bomb)).toBeLessThan(MB)
@@ -35,7 +35,7 @@ describe('a bomb', () => {
     ['text of four thousand million bytes', 'dbffffffff'],
     ['bytes of two thousand million', 'c67fffffff'],
     ['an extension of four thousand million', 'c9ffffffff4e'],
-  ])('that only claims to be large is refused at its head: %s', (_, head) => {
+  ])('that claims to be large is refused at its head: %s', (_, head) => {
     const bomb = Buffer.concat([Buffer.from(head, 'hex'), Buffer.alloc(100)])
     expect(costOf(decode, bomb)).toBeLessThan(MB)
     expect(refusal(decode, bomb).code).toBe('DECODE_FAILED')
@@ -63,7 +63,7 @@ describe('a bomb', () => {
     expect(refusal(decode, bomb).message).toContain('over 128 levels deep')
   })
 
-  test('128 levels are read, 129 are not; a stranger has 64', () => {
+  test('of 129 levels is refused, 128 are read; an unauthenticated peer may send 64', () => {
     const nested = (levels: number) => Buffer.concat([repeated('91', levels), Buffer.from([1])])
     expect(decode(nested(128))).toBeInstanceOf(Array)
     expect(decodeUntrusted(nested(64))).toBeInstanceOf(Array)
@@ -73,7 +73,7 @@ describe('a bomb', () => {
   })
 })
 
-describe('a stranger with 256 kB', () => {
+describe('an unauthenticated peer with 256 kB', () => {
   test.each([
     ['empty maps', '80'],
     ['empty arrays', '90'],
@@ -90,7 +90,7 @@ describe('a stranger with 256 kB', () => {
     ['texts', 'a3616263'],
     ['small integers', '01'],
     ['nil', 'c0'],
-  ])('cannot make us allocate more than a few MB with %s', (_, element) => {
+  ])('cannot make the decoder allocate more than a few MB with %s', (_, element) => {
     const hex = element.replaceAll(' ', '')
     const count = Math.floor(frame / (hex.length / 2))
     expect(costOf(decodeUntrusted, arrayOf(count, repeated(hex, count)))).toBeLessThan(8 * MB)
@@ -98,7 +98,7 @@ describe('a stranger with 256 kB', () => {
     expect(costOf(decodeUntrusted, arrayOf(most, repeated(hex, most)))).toBeLessThan(16 * MB)
   })
 
-  test('cannot make us allocate more than a few MB with a map of many keys', () => {
+  test('cannot make the decoder allocate more than a few MB with a map of many keys', () => {
     const keys = Array.from({ length: 32_000 }, (_, i) =>
       Buffer.from(`a4${Buffer.from(i.toString(36).padStart(4, '_')).toString('hex')}01`, 'hex'),
     )
@@ -106,7 +106,7 @@ describe('a stranger with 256 kB', () => {
     expect(costOf(decodeUntrusted, message)).toBeLessThan(16 * MB)
   })
 
-  test('is told what the limit is', () => {
+  test('gets an error with the limit', () => {
     expect(refusal(decodeUntrusted, arrayOf(5000, repeated('80', 5000))).message).toContain(
       'over 4096 objects',
     )
@@ -115,7 +115,7 @@ describe('a stranger with 256 kB', () => {
     )
   })
 
-  test('gets a list of ten thousand minions through', () => {
+  test('can send a list of ten thousand minions', () => {
     const request = {
       cmd: 'publish',
       tgt: Array.from({ length: 10_000 }, (_, i) => `minion-${i}.example.org`),

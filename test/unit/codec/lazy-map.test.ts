@@ -20,7 +20,7 @@ const maps = fc
   .array(fc.tuple(keys, fc.jsonValue()), { maxLength: 40 })
   .map((entries) => new Map<unknown, unknown>(entries))
 
-test('a map that is decoded lazily is the map that is decoded at once', () => {
+test('a lazily decoded map equals the map decoded at once', () => {
   fc.assert(
     fc.property(maps, (map) => {
       const bytes = encodeLocal(map)
@@ -33,7 +33,7 @@ test('a map that is decoded lazily is the map that is decoded at once', () => {
   )
 })
 
-test('so it is for whoever looks at single members, in any order, and then at all', () => {
+test('a lazily decoded map gives the right single members, in any order, and then all of them', () => {
   fc.assert(
     fc.property(
       fc.dictionary(names, fc.jsonValue(), { noNullPrototype: true }),
@@ -57,7 +57,7 @@ test('so it is for whoever looks at single members, in any order, and then at al
   )
 })
 
-test('what is no map is decoded as ever', () => {
+test('a value that is no map is decoded at once', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(decodeLazily(encodeLocal(value))).toEqual(decode(encodeLocal(value)))
@@ -65,7 +65,7 @@ test('what is no map is decoded as ever', () => {
   )
 })
 
-test('a member that nobody looks at is not decoded', () => {
+test('a member is decoded only when it is read', () => {
   const fine = encodeLocal({ os: 'Debian', bad: null })
   const damaged = Buffer.concat([fine.subarray(0, -1), Buffer.from('d44fc1', 'hex')]) // no name and value
   const lazy = decodeLazily(damaged) as Record<string, Value>
@@ -74,7 +74,7 @@ test('a member that nobody looks at is not decoded', () => {
   expect(() => Object.keys(lazy)).toThrow(SaltError)
 })
 
-test('bytes that are no message are refused, at once or by who looks at them', () => {
+test('invalid bytes are refused, at once or when a member is read', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), fc.boolean(), (tail, isMap) => {
       const bytes = Buffer.concat([Buffer.from(isMap ? '82a161' : '', 'hex'), tail])

@@ -5,14 +5,14 @@ import { decode, decodeRaw, encodeLocal, StreamDecoder } from '../../../core/cod
 const event = { head: {}, body: Buffer.from('tag\n\n\x82', 'latin1') }
 
 describe('a stream of values', () => {
-  test('gives each value when its last byte is there', () => {
+  test('returns each value when its last byte has arrived', () => {
     const decoder = new StreamDecoder(decode)
     const stream = Buffer.concat([encodeLocal([1, { a: 'b' }]), encodeLocal('x'.repeat(300))])
     const given = [...stream].map((byte) => decoder.push(Uint8Array.of(byte)).length)
     expect(given.flatMap((count, at) => (count ? [at] : []))).toEqual([6, stream.length - 1])
   })
 
-  test('gives all values of a chunk at once, and keeps the rest', () => {
+  test('returns all values of a chunk at once, and keeps the rest', () => {
     const decoder = new StreamDecoder(decode)
     const one = encodeLocal({ n: 1 })
     expect(decoder.push(Buffer.concat([one, one, one.subarray(0, 2)]))).toEqual([{ n: 1 }, { n: 1 }])
@@ -20,14 +20,14 @@ describe('a stream of values', () => {
     expect(decoder.push(Buffer.alloc(0))).toEqual([])
   })
 
-  test('refuses a value above the limit as soon as its header says so, however many smaller ones come in one chunk', () => {
+  test('refuses a value above the limit when its header arrives, and accepts many smaller ones in one chunk', () => {
     const decoder = new StreamDecoder(decode, 100)
     const small = encodeLocal('x'.repeat(60))
     expect(decoder.push(Buffer.concat([small, small, small]))).toHaveLength(3)
     expect(() => decoder.push(encodeLocal('x'.repeat(200)).subarray(0, 3))).toThrow('larger than 100 bytes')
   })
 
-  test('is cut right wherever the chunks fall, for every type of value', () => {
+  test('is decoded correctly wherever it is cut into chunks, for every type of value', () => {
     const values = fc.array(
       fc.anything({ withBigInt: true, withSet: true, withDate: true, withTypedArray: true }),
       { maxLength: 8 },
@@ -47,13 +47,13 @@ describe('a stream of values', () => {
     )
   })
 
-  test('leaves bytes alone if asked to', () => {
+  test('keeps bytes as bytes on request', () => {
     expect(new StreamDecoder(decodeRaw).push(encodeLocal({ head: {}, body: Buffer.from('text') }))).toEqual([
       { head: {}, body: Buffer.from('text') },
     ])
   })
 
-  test('does not hold on to the chunks', () => {
+  test('does not keep references to the chunks', () => {
     const decoder = new StreamDecoder(decode)
     const chunk = Buffer.from(encodeLocal(event))
     const half = Buffer.from(chunk.subarray(0, 9))
@@ -62,7 +62,7 @@ describe('a stream of values', () => {
     expect(decoder.push(chunk.subarray(9))).toEqual([event])
   })
 
-  test('takes a value of 20 MB in 64 kB chunks without copying it again and again', () => {
+  test('reads a value of 20 MB in 64 kB chunks without copying it repeatedly', () => {
     const decoder = new StreamDecoder(decode)
     const message = encodeLocal({ head: {}, body: Buffer.alloc(20 << 20, 0xff) })
     const made = vi.spyOn(Buffer, 'alloc')

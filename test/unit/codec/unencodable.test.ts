@@ -17,7 +17,7 @@ class Loop {
   }
 }
 
-describe('the place of what has no form on the wire is named', () => {
+describe('an error names the place of the value that cannot be encoded', () => {
   test.each<[string, unknown, string]>([
     ['a function', () => 1, 'return is a function'],
     ['a symbol', { a: [1, Symbol('x')] }, 'return.a[1] is a symbol'],
@@ -36,7 +36,7 @@ describe('the place of what has no form on the wire is named', () => {
     expect(() => encodeNetwork(value)).toThrow(why.replace(/^return/, 'value'))
   })
 
-  test('what is there twice is no cycle, and 112 levels leave room for what is put around them', () => {
+  test('a value that occurs twice is no cycle, and 112 levels leave room for the enclosing message', () => {
     const twice = { a: 1 }
     expect(asReceived([twice, twice], 'return')).toEqual([twice, twice])
     expect(asReceived(nested(112), 'return')).toEqual(nested(112))

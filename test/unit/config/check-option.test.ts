@@ -32,7 +32,7 @@ const likely = fc.oneof(
 )
 
 describe('the schemas of the options', () => {
-  test('are decided as ajv decides them', SLOW_TEST, () => {
+  test('give the same verdicts as ajv', SLOW_TEST, () => {
     for (const [name, { schema }] of options) {
       const validate = ajv.compile(schema)
       fc.assert(
@@ -44,15 +44,12 @@ describe('the schemas of the options', () => {
     }
   })
 
-  test('take an environment of the file server without directories', () => {
+  test('accept an environment of the file server without directories', () => {
     expect(problemWith({ base: null }, masterOptions.file_roots.schema)).toBeUndefined()
   })
 
-  test.each(options)(
-    'fit the default of %s, and say what it is for',
-    (_, { schema, default: fallback, doc }) => {
-      if (fallback !== undefined) expect(problemWith(fallback, schema)).toBe(undefined)
-      expect(doc).toMatch(/^[A-Z].*\.$/s)
-    },
-  )
+  test.each(options)('accept the default of %s, and describe it', (_, { schema, default: fallback, doc }) => {
+    if (fallback !== undefined) expect(problemWith(fallback, schema)).toBe(undefined)
+    expect(doc).toMatch(/^[A-Z].*\.$/s)
+  })
 })

@@ -27,7 +27,7 @@ const minion = (overrides = {}) => loadMinionConfig({ configDir: dir, overrides 
 const refusal = (message: string, code = 'CONFIG_INVALID') =>
   expect.objectContaining({ code, message: expect.stringContaining(message) })
 
-describe('two options that cannot both be so', () => {
+describe('options that exclude each other', () => {
   test('are publish_port and ret_port with one number', async () => {
     await write('master', 'publish_port: 4506\n')
     expect(() => master()).toThrow(
@@ -90,7 +90,7 @@ describe('defaults', () => {
 })
 
 describe('files', () => {
-  test('are overruled by included ones in sorted order, and those by the command line', async () => {
+  test('are overridden by included ones in sorted order, and those by the command line', async () => {
     await write('master', 'timeout: 1\ngather_job_timeout: 1\nret_port: 1\npublish_port: 1\n')
     await write('master.d/20.conf', 'gather_job_timeout: 3\nret_port: 3\n')
     await write('master.d/10.conf', 'gather_job_timeout: 2\nret_port: 2\ntimeout: 2\n')
@@ -163,7 +163,7 @@ describe('types', () => {
     ['include: {a: 1}', 'include', 'text or a list of text', 'a map'],
     ['hash_type: [sha256]', 'hash_type', 'one of md5', 'a list'],
   ])(
-    'of "%s" are refused with file, key, what is expected and what was found',
+    'of "%s" are refused with file, key, the expected and the found type',
     async (line, key, expected, found) => {
       const path = await write('master', `${line}\n`)
       expect(() => master()).toThrow(refusal(`The option ${key} in ${path} must be ${expected}`))
@@ -174,13 +174,13 @@ describe('types', () => {
     },
   )
 
-  test('that are wrong name the included file they stand in', async () => {
+  test('that are wrong are reported with the included file that has them', async () => {
     await write('master', 'timeout: 1\n')
     const path = await write('master.d/x.conf', 'timeout: soon\n')
     expect(() => master()).toThrow(refusal(path))
   })
 
-  test('that are wrong do not show what may be a secret', async () => {
+  test('that are wrong are reported without values that may be secret', async () => {
     await write('master', 'key_pass: [hunter2]\nsigning_key_pass: 1234567\n')
     expect(() => master()).toThrow(
       expect.objectContaining({ message: expect.not.stringMatching(/hunter2|1234567/) }),
@@ -203,7 +203,7 @@ describe('types', () => {
 })
 
 describe('warnings', () => {
-  test('suggest the option that was meant, and keep the value for modules', async () => {
+  test('suggest the right name of a misspelt option, and keep the value for modules', async () => {
     const path = await write('master', 'publsh_port: 1\nfrobnicate: 2\nmysql.host: db\n')
     const { config, warnings, misspelt } = master()
     expect(misspelt).toEqual([`Unknown option 'publsh_port' in ${path}. Did you mean 'publish_port'?`])
@@ -214,7 +214,7 @@ describe('warnings', () => {
     expect(config).toMatchObject({ frobnicate: 2, 'mysql.host': 'db' })
   })
 
-  test('say which options have no effect yet, if they are not at their default', async () => {
+  test('name options that have no effect yet, if they are not at their default', async () => {
     const path = await write(
       'master',
       'reactor: [{a: b}]\nengines: []\ngitfs_remotes: [99999999999999999999]\nfile_recv: false\nenable_ssh_minions: false\nconf_file: /x\n',
@@ -226,7 +226,7 @@ describe('warnings', () => {
     ])
   })
 
-  test('know the options of templates, which a minion uses and a master does not', async () => {
+  test('do not name options of templates for a minion, only for a master, which has none', async () => {
     const options = 'jinja_env: {trim_blocks: true}\njinja_lstrip_blocks: true\n'
     await write('minion', `id: web1\nallow_undefined: true\n${options}`)
     expect(minion().warnings).toEqual([])
@@ -237,7 +237,7 @@ describe('warnings', () => {
     ])
   })
 
-  test('know the options of kinds of plugins that only Salt has', async () => {
+  test('are not given for known options of plugins that only Salt has, unless they are set', async () => {
     const path = await write(
       'minion',
       'id: web1\nstates_dirs: [/srv/states]\nrender_dirs: []\nbeacons_dirs: []\n',
@@ -248,7 +248,7 @@ describe('warnings', () => {
     })
   })
 
-  test('tell that startup_states is ignored', async () => {
+  test('say that startup_states is ignored', async () => {
     await write('minion', 'id: web1\nstartup_states: highstate\n')
     expect(minion().warnings).toEqual(['The option startup_states is ignored: salt-ts has no states yet.'])
   })
@@ -289,7 +289,7 @@ describe('root_dir', () => {
   })
 })
 
-describe('a configuration others can change', () => {
+describe('a configuration that other users may change', () => {
   test.each(['master', 'master.d', 'master.d/x.conf', '.'])(
     'is refused, with the reason: %s',
     async (name) => {
@@ -311,7 +311,7 @@ describe('a configuration others can change', () => {
 })
 
 describe('the id of a minion', () => {
-  test('is found out once and then kept', async () => {
+  test('is generated once and then kept', async () => {
     await write('minion', 'minion_id_lowercase: true\n')
     const { id } = minion().config
     expect(id).not.toBe('')
@@ -330,7 +330,7 @@ describe('the id of a minion', () => {
   })
 })
 
-test('reads the room for jobs as a size, and says what one looks like', async () => {
+test('keep_jobs_size is read as a size, and an invalid one is refused with an example', async () => {
   expect(master().config.keep_jobs_size).toBe(0)
   for (const [text, bytes] of [
     ['512M', 512 * 2 ** 20],
@@ -345,7 +345,7 @@ test('reads the room for jobs as a size, and says what one looks like', async ()
   expect(() => master()).toThrow(refusal('must be a size such as 512M or 2G'))
 })
 
-test('counts older hours of keep_jobs only where seconds are not given', async () => {
+test('keep_jobs, in hours, counts only without keep_jobs_seconds', async () => {
   await write('master', 'keep_jobs: 2\n')
   expect(master().config.keep_jobs_seconds).toBe(7200)
   await write('master.d/x.conf', 'keep_jobs_seconds: 5\n')

@@ -22,7 +22,7 @@ describe('discovery', () => {
       host('localhost', undefined, ['127.0.0.1', '10.0.0.5']),
       '10.0.0.5',
     ],
-  ])('takes %s', (_, facts, id) => {
+  ])('uses %s', (_, facts, id) => {
     expect(discoverMinionId(facts)?.id).toBe(id)
   })
 
@@ -30,7 +30,7 @@ describe('discovery', () => {
     expect(discoverMinionId(host('localhost', undefined, ['127.0.0.1', '::1', 'fe80::1']))).toBe(undefined)
   })
 
-  test('reads the full name from the line of the hosts file that has the short one', () => {
+  test('reads the full name from the line of the hosts file with the short one', () => {
     const hosts =
       '127.0.0.1 localhost\n127.0.1.1\tweb1.example.com web1 # here\n10.0.0.1 web2.example.com web2\n'
     expect(fqdnFromHosts('web1', hosts)).toBe('web1.example.com')
@@ -73,18 +73,18 @@ describe('resolution', () => {
     )
   })
 
-  test('keeps nothing without minion_id_caching', async () => {
+  test('caches no id without minion_id_caching', async () => {
     resolveMinionId({ ...options, minion_id_caching: false }, dir, found('web1'))
     await expect(readFile(join(dir, 'minion_id'))).rejects.toThrow('ENOENT')
   })
 
-  test('goes on, with a warning, where the id cannot be kept', () => {
+  test('warns if the id cannot be cached', () => {
     const { id, warnings } = resolveMinionId(options, join(dir, 'missing'), found('web1'))
     expect(id).toBe('web1')
     expect(warnings).toEqual([expect.stringContaining('may change')])
   })
 
-  test('asks for an id where none can be found', () => {
+  test('fails without an id, and asks to set one', () => {
     expect(() => resolveMinionId(options, dir, () => undefined)).toThrow('Set the option id')
   })
 })

@@ -13,12 +13,12 @@ test('without options NATS is on this host, and the prefix is salt', () => {
   expect(natsOf({ nats: {} })).toEqual({ servers: ['127.0.0.1:4222'], prefix: 'salt' })
 })
 
-test('servers may be written as a text, and every key with a dot', () => {
+test('servers may be written as a text, and every key in the form nats.key', () => {
   const config = { nats: { servers: 'one, two:4223' }, 'nats.prefix': 'north', 'nats.user': 'salt' }
   expect(natsOf(config)).toEqual({ servers: ['one', 'two:4223'], prefix: 'north', user: 'salt' })
 })
 
-test('files are read: of TLS, which they turn on, and credentials', () => {
+test('files of TLS, which they turn on, and of credentials are read', () => {
   const tls = { rejectUnauthorized: true }
   expect(natsOf({ nats: { ssl_ca: file } })).toMatchObject({ tls: { ...tls, ca: 'content' } })
   expect(natsOf({ nats: { ssl_cert: file } })).toMatchObject({

@@ -20,7 +20,7 @@ test('without ssl there is no TLS', () => {
     expect(tlsOf({ ssl, transport: 'zeromq' }, 'server')).toBeUndefined()
 })
 
-test('the files are read, and the words of Python mean what they mean there', () => {
+test('the files are read, and option values of Python have their meaning there', () => {
   const ssl = {
     certfile: file('cert'),
     keyfile: file('key'),
@@ -41,7 +41,7 @@ test('the files are read, and the words of Python mean what they mean there', ()
   })
 })
 
-test('a minion that has ca_certs verifies its master; a master verifies certificates only if cert_reqs says so', () => {
+test('a minion with ca_certs verifies its master; a master verifies certificates only with cert_reqs', () => {
   const ssl = { certfile: file('cert'), ca_certs: file('ca') }
   expect(read(ssl, 'client')?.verify).toBe('required')
   expect(read(ssl, 'server')).toMatchObject({ verify: 'none', key: 'the cert' })
@@ -55,11 +55,11 @@ test.each([
   ["'cert_reqs' is 'maybe'; it can be CERT_REQUIRED", { cert_reqs: 'maybe' }, 'client', 'tcp'],
   ["'ssl_version' is 'PROTOCOL_SSLv3'; it can be", { ssl_version: 'PROTOCOL_SSLv3' }, 'client', 'tcp'],
   ["'certfile', the file /no/such, cannot be read", { certfile: '/no/such' }, 'client', 'tcp'],
-] as const)('what is wrong is refused: %s', (text, ssl, side, transport) => {
+] as const)('invalid settings are refused: %s', (text, ssl, side, transport) => {
   expect(() => read(ssl, side, transport)).toThrow(text)
 })
 
-test('a master whose address names a transport without TLS is reached without, and any other is not', () => {
+test('a master whose address names a transport without TLS is contacted without, any other one with it', () => {
   const ssl = { ca_certs: file('ca') }
   const to = (transport: string, namesTransport: boolean) =>
     tlsToMaster({ ssl }, { transport, namesTransport })?.ca

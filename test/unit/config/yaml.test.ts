@@ -5,7 +5,7 @@ import { SLOW_TEST } from '../../harness/slow.ts'
 
 const value = (text: string) => (parseYaml(`key: ${text}\n`) as Record<string, unknown>).key
 
-describe('words mean what they mean to users of Salt', () => {
+describe('words have the same meaning as in Salt', () => {
   test.each([
     ['yes', true],
     ['On', true],
@@ -57,7 +57,7 @@ describe('documents', () => {
     })
   })
 
-  test('is null when there is nothing in it', () => {
+  test('is null when it is empty', () => {
     expect(parseYaml('# only a comment\n')).toBe(null)
   })
 
@@ -110,14 +110,14 @@ describe('documents', () => {
   })
 })
 
-describe('the short cut for flat files', () => {
+describe('the fast path for flat files', () => {
   const word = fc.stringMatching(/^[A-Za-z0-9/._:+-]{0,6}$/)
   const line = fc.oneof(
     fc.tuple(fc.stringMatching(/^[a-z_]{1,3}$/), word).map(([key, text]) => `${key}: ${text}`),
     fc.constantFrom('', '# comment', '  ', 'a:', 'b: c # d', 'e : f', ' g: h', '- i', 'on: 1', 'j: k: l'),
   )
 
-  test('gives what the parser gives', SLOW_TEST, () => {
+  test('returns the same as the parser', SLOW_TEST, () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
         const text = `${lines.join('\n')}\n`

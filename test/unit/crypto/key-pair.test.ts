@@ -22,20 +22,20 @@ describe('a key pair', () => {
     await expect(PrivateKey.generate(bits)).rejects.toMatchObject({ code: 'KEY_INVALID' })
   })
 
-  test('survives its own text', () => {
+  test('is the same after it was written and parsed', () => {
     const copy = PrivateKey.parse(pair.pem)
     expect(copy.publicKey.equals(pair.publicKey)).toBe(true)
     expect(copy.pem).toBe(pair.pem)
   })
 
-  test('shows nothing of its private half when it is logged', () => {
+  test('shows nothing of its private key when it is logged', () => {
     const shown = inspect(pair, { depth: 9, showHidden: true }) + JSON.stringify(pair)
     expect(shown).not.toContain('PRIVATE')
     expect(shown).not.toContain(pair.pem.slice(40, 60))
   })
 
   test.each(['OAEP-SHA1', 'OAEP-SHA224'] as const)(
-    'reads what was encrypted for it with %s, and nothing else',
+    'decrypts messages for it with %s, and no others',
     (algorithm) => {
       const secret = Buffer.from('a key string')
       const sealed = pair.publicKey.encrypt(secret, algorithm)
@@ -57,7 +57,7 @@ describe('a key pair', () => {
     },
   )
 
-  test('meets any signature, seal or ciphertext without an exception', () => {
+  test('handles any signature, seal or ciphertext without an exception', () => {
     const sizes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.uint8Array({ minLength: 256, maxLength: 256 }),
@@ -86,13 +86,13 @@ describe('a sealed message', () => {
     expect(() => pair.seal(Buffer.alloc(size))).toThrow(RangeError)
   })
 
-  test('is the same each time, and leading zeros are kept', () => {
+  test('is the same each time, and keeps leading zeros', () => {
     const messages = Array.from({ length: 300 }, (_, i) => Buffer.from([0, i >> 8, i & 0xff]))
     for (const message of messages) expect(pair.publicKey.recover(pair.seal(message))).toEqual(message)
     expect(pair.seal(Buffer.from('salt'))).toEqual(pair.seal(Buffer.from('salt')))
   })
 
-  test('is also known in its other form, n - s', () => {
+  test('is also recovered from its other form, n - s', () => {
     const s = BigInt(`0x${pair.seal(Buffer.from('salt')).toString('hex')}`)
     const larger = (modulusOf(pair.publicKey) - s).toString(16).padStart(512, '0')
     expect(pair.publicKey.recover(Buffer.from(larger, 'hex'))?.toString()).toBe('salt')

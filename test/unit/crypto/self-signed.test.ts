@@ -5,7 +5,7 @@ import { makeSelfSignedCertificate } from '../../../core/crypto/index.ts'
 
 const names = ['web.example', 'localhost', '127.0.0.1', '::1']
 
-test('the certificate names the server, isValidProof for itself, and says how long', () => {
+test('the certificate names the server, is signed by its own key, and expires after the given days', () => {
   const now = Date.UTC(2049, 5, 1)
   const { cert, key } = makeSelfSignedCertificate(names, { days: 800, now })
   const x509 = new X509Certificate(cert)
@@ -23,7 +23,7 @@ test('the certificate names the server, isValidProof for itself, and says how lo
   )
 })
 
-test('a client that was given it talks to a server that has it', async () => {
+test('a client with the certificate as its CA can connect to a server that uses it', async () => {
   const { cert, key } = makeSelfSignedCertificate(names, { days: 1 })
   const server = createServer({ cert, key }, (_request, response) => response.end('hello'))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))

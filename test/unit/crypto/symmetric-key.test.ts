@@ -27,7 +27,7 @@ describe('a symmetric key', () => {
     )
   })
 
-  test('shows nothing of itself when it is logged', () => {
+  test('shows nothing of its value when it is logged', () => {
     expect(inspect(key, { depth: 9, showHidden: true }) + JSON.stringify(key)).not.toContain(
       key.text.slice(0, 10),
     )
@@ -44,7 +44,7 @@ describe('an envelope', () => {
     )
   })
 
-  test('is another each time', () => {
+  test('is different each time', () => {
     expect(key.encrypt(message)).not.toEqual(key.encrypt(message))
   })
 
@@ -56,7 +56,7 @@ describe('an envelope', () => {
       expect(key.decrypt(sealed.subarray(0, size))).toBeUndefined()
   })
 
-  test('does not open if a nonce is expected and none is there', () => {
+  test('does not open if a nonce is expected and missing', () => {
     expect(key.decrypt(key.encrypt(message), newNonce())).toBeUndefined()
     expect(key.decrypt(key.encrypt(Buffer.alloc(0)), newNonce())).toBeUndefined()
   })

@@ -36,11 +36,11 @@ describe('a compound target', () => {
     ['(web*)', glob('(web*)')],
   ])('has parts of every kind: %s', (word, leaf) => expect(parseCompound(word)).toEqual(leaf))
 
-  test('may come as words, which are not parted again', () => {
+  test('may be a list of words, which are not split again', () => {
     expect(parseCompound(['a b', 'or', 'c'])).toEqual({ any: [glob('a b'), glob('c')] })
   })
 
-  test('takes letters that others add', () => {
+  test('accepts additional letters', () => {
     const letters = new Map([...saltLetters, ['Z', { type: 'rack', delimited: false }]])
     expect(parseCompound('Z@7', letters)).toEqual({ type: 'rack', expression: '7', word: 'Z@7' })
   })
@@ -70,7 +70,7 @@ describe('a compound target', () => {
     expect(shown?.slice((mark?.length ?? 0) - 1)).toBe('c')
   })
 
-  test('of many parts, or too many parentheses, holds nobody up', () => {
+  test('of many parts, or too many parentheses, is parsed or refused quickly', () => {
     expect(parseCompound(`${'a or '.repeat(100_000)}b`)).toHaveProperty('any')
     expect(complaint('( '.repeat(100_000))).toContain('more than 100 parentheses')
     expect(complaint({ a: 1 })).toBe('A compound target is text or a list of words.')

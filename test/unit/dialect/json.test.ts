@@ -22,12 +22,12 @@ test('maps keep their order and every kind of key', () => {
   )
 })
 
-test('what is no JSON is its text', () => {
+test('a value that JSON cannot express is its text', () => {
   expect(jsonText([new DateTime('20200102T03:04:05.000006')])).toBe('["2020-01-02T03:04:05.000006"]')
   expect(jsonText(Buffer.from('x'), { other: () => 'bytes' })).toBe('"bytes"')
 })
 
-test('a map whose keys are maps that String throws for is text, too', () => {
+test('a map with a key that cannot be converted to text is text, too', () => {
   expect(valueText(new Map([[{ toString: 1 }, [{ toString: 1 }]]]))).toBe(
     '{"{\\"toString\\": 1}": [{"toString": 1}]}',
   )

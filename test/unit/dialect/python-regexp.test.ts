@@ -66,7 +66,7 @@ describe('regular expressions of users', () => {
   )
 
   test.each(['(a+)+$', '(a|a)*$', '(.*a){20}$', '(a?){30}b', '.*.*.*.*.*x'])(
-    '%s cannot hold up the process, and is refused without a try the second time',
+    '%s cannot block the process, and is refused without a try the second time',
     (pattern) => {
       const expression = pythonRegExp(pattern)
       const refused = () =>
@@ -80,7 +80,7 @@ describe('regular expressions of users', () => {
   )
 
   test(
-    'one that was refused is tried again after a minute; an attempt without a processor is made again',
+    'a refused one is tried again after a minute; an attempt that got no processor time is repeated',
     SLOW_TEST,
     () => {
       const expression = pythonRegExp('(b+)+$')
@@ -97,14 +97,14 @@ describe('regular expressions of users', () => {
     },
   )
 
-  test('a pattern that only looks dangerous is decided', () => {
+  test('a pattern that only looks dangerous is evaluated', () => {
     const expression = pythonRegExp('(?:web|db)+(?:\\d+)?$')
     expect(expression.matches('web01')).toBe(true)
     expect(expression.matches('webdbx')).toBe(false)
     expect(expression.matches('web01')).toBe(true)
   })
 
-  test('a pattern too long is refused', () => {
+  test('a pattern that is too long is refused', () => {
     expect(() => pythonRegExp('a'.repeat(70_000))).toThrow('longer than')
   })
 })
@@ -124,11 +124,11 @@ describe('patterns for the whole text', () => {
   })
 })
 
-test('says that a pattern is too large for V8', () => {
+test('a pattern that is too large for V8 is refused with a sentence', () => {
   expect(() => pythonRegExp('y'.repeat(60_000)).matches('y')).toThrow('it is too large')
 })
 
-test('an attempt that was interrupted after it had matched is made again from the beginning', () => {
+test('an attempt that was interrupted after a match is repeated from the beginning', () => {
   const idle = vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 })
   const { runInContext } = Script.prototype
   const runs = vi.spyOn(Script.prototype, 'runInContext').mockImplementationOnce(function (

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import { Float } from '../../../core/dialect/float.ts'
 import { fromRecordJson, recordJson } from '../../../core/dialect/record-json.ts'
 
-test('what JSON has is written as JSON', () => {
+test('values of JSON are written as JSON', () => {
   expect(recordJson({ a: 1, b: [true, null, 'x'], c: { d: 3.5 } })).toBe(
     '{"a": 1, "b": [true, null, "x"], "c": {"d": 3.5}}',
   )
 })
 
-test('bytes, text with NUL, large integers and the kinds of numbers come back as they were', () => {
+test('bytes, text with NUL, large integers and the types of numbers are read back unchanged', () => {
   const value = {
     bytes: new Uint8Array([0, 255]),
     nul: 'a\0b',
@@ -31,12 +31,12 @@ test.each([
   [{ __number__: '5' }],
   [{ __map__: [['a', 1]] }],
   [{ __text__: { __float__: 'NaN' } }],
-])('a map that looks like a mark keeps its own meaning: %j', (value) => {
+])('a map that looks like a marker keeps its own meaning: %j', (value) => {
   expect(fromRecordJson(recordJson(value))).toEqual(value)
 })
 
 test.each(['5000000000000000000000', '-9223372036854775808', '3.0', '-0', '1E400', '1e2', '0.1', '12.5e-3'])(
-  'numbers inside texts are left alone: %s',
+  'numbers inside texts are not changed: %s',
   (number) => {
     expect(fromRecordJson(`{"a": "x: ${number}, \\"${number}", "${number}": ["${number}"]}`)).toEqual({
       a: `x: ${number}, "${number}`,
@@ -53,7 +53,7 @@ test('large returns are read about as fast as JSON is', () => {
   expect((fromRecordJson(text) as { list: unknown[] }).list).toHaveLength(50_000)
 })
 
-test('any JSON comes back as it was, with keys of any name', () => {
+test('any JSON is read back unchanged, with all keys', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(recordJson(fromRecordJson(recordJson(value)))).toBe(recordJson(value))
@@ -66,7 +66,7 @@ test('minus zero is a float', () => {
 })
 
 test.each(['{', '01', '1.', '-', '[1.0', '{"a": 1.0,}', '1.0.0', '"'])(
-  'what is not JSON is refused: %s',
+  'invalid JSON is refused: %s',
   (text) => {
     expect(() => fromRecordJson(text)).toThrow(SyntaxError)
   },

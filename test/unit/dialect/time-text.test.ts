@@ -10,7 +10,7 @@ test.each([
   expect(timeText(time)).toBe(text)
 })
 
-test('the text is read again, to the millisecond', () => {
+test('the text is parsed again, to the millisecond', () => {
   expect(isoOfTimeText('2030, Feb 03 04:05:06.789123\n')).toBe('2030-02-03T04:05:06.789Z')
   expect(isoOfTimeText('2030, Foo 03 04:05:06.789123')).toBeUndefined()
   expect(isoOfTimeText('')).toBeUndefined()

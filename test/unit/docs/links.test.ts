@@ -47,7 +47,7 @@ const links: Link[] = pages.flatMap((page) =>
     }),
 )
 
-test('every link leads to a file that is there, and to a heading of it', () => {
+test('every link leads to an existing file, and to an existing heading of it', () => {
   const broken = links.filter(
     ({ path, anchor }) =>
       !existsSync(join(root, path)) || (anchor !== undefined && !anchorsOf(path).has(anchor)),
@@ -62,7 +62,7 @@ test('the index of the documentation links every page', () => {
   expect(missing.filter((page) => !linked.has(page))).toEqual([])
 })
 
-test('pages of the package link nothing that the package does not have', () => {
+test('pages of the package link only files of the package', () => {
   const outside = links.filter(
     ({ page, path }) => page.startsWith('docs/') && !/^(docs\/|README\.md$)/.test(path),
   )

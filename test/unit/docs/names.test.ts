@@ -28,16 +28,16 @@ const wrong = (pattern: RegExp, isRight: (name: string) => boolean): string[] =>
       .map((name) => `${page}: ${name}`),
   )
 
-test('every file and folder that is named is there', () => {
+test('every file and folder that is named exists', () => {
   const paths = /`((?:core|test|modules|runners|returners|plugins|bin|docs)\/[\w./-]*)`/g
   expect(wrong(paths, (path) => /NAME/.test(path) || existsSync(join(root, path)))).toEqual([])
 })
 
-test('every script is one of package.json', () => {
+test('every npm script that is named is in package.json', () => {
   expect(wrong(/npm run ([\w:-]+)/g, (name) => Object.hasOwn(manifest.scripts, name))).toEqual([])
 })
 
-test('every program has its name, its file in bin and its man page', () => {
+test('every program is named with its file in bin and its man page', () => {
   const names = programNames().sort()
   expect(programs.map(({ id }) => id).sort()).toEqual(names)
   expect(manifest.man).toEqual(names.map((name) => `dist/man/${name}.1`))
@@ -53,7 +53,7 @@ describe.each(rooms)('the README of the room %s', (room) => {
   const folder = join(root, 'core', room)
   const text = readFileSync(join(folder, 'README.md'), 'utf8')
 
-  test('names files and folders that are there, and every folder', () => {
+  test('names files and folders that exist, and every folder', () => {
     const named = [...text.matchAll(/`([\w-]+(?:\/[\w-]*)*(?:\/|\.ts))`/g)].map(([, name]) => name as string)
     const missing = named.filter((name) => !existsSync(join(folder, name)) && !existsSync(join(root, name)))
     expect(missing).toEqual([])

@@ -13,12 +13,12 @@ const namedIn = (row: number): string[] => {
     .filter((name) => names.includes(name))
 }
 
-test('the table of failures names each scenario in a row that it stands for', () => {
+test('the table of failures names each scenario in the rows that it covers', () => {
   const wrong = scenarios.filter(({ name, rows }) => !rows.some((row) => namedIn(row).includes(name)))
   expect(wrong.map(({ name }) => name)).toEqual([])
 })
 
-test('each scenario in the table stands for that row', () => {
+test('each scenario in the table covers its row', () => {
   const wrong = Array.from({ length: 27 }, (_, index) => index + 1).flatMap((row) =>
     namedIn(row)
       .filter((name) => !scenarios.find((each) => each.name === name)?.rows.includes(row))

@@ -21,7 +21,7 @@ function anchorsOf(file: string): Set<string> {
   return found
 }
 
-test('has pages of docs and of extensions, whose links lead to pages and headings of it', () => {
+test('the site has pages of docs and of extensions, whose links lead to pages and headings of it', () => {
   const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.html'),
   )

@@ -23,7 +23,7 @@ describe('the option engines', () => {
     expect(read(engines)).toEqual({ engines: found, problems: [] })
   })
 
-  test('refuses entries that are no engine, or are there twice, and keeps the others', () => {
+  test('refuses invalid and repeated entries, and keeps the others', () => {
     expect(read(['test', 3, { relay: 'x' }, 'test'])).toEqual({
       engines: [plain],
       problems: [
@@ -40,7 +40,7 @@ describe('the options of an engine', () => {
   const read = (given: Record<string, unknown>) =>
     engineOptions({ options, start: async () => {} }, { name: 'relay', plugin: 'relay', options: given })
 
-  test('are what it declares, with defaults', async () => {
+  test('are those it declares, with defaults', async () => {
     expect(await read({ from: 'x' })).toEqual({ from: 'x', times: 1 })
     expect(await read({ from: 'x', times: '3' })).toEqual({ from: 'x', times: 3 })
   })
@@ -53,7 +53,7 @@ describe('the options of an engine', () => {
     await expect(read(given)).rejects.toThrow(sentence)
   })
 
-  test('are none where it declares none', async () => {
+  test('are empty if it declares none', async () => {
     const bare = { start: async () => {} } as unknown as Parameters<typeof engineOptions>[0]
     expect(await engineOptions(bare, { name: 'bare', plugin: 'bare', options: {} })).toEqual({})
   })

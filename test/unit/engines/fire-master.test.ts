@@ -8,7 +8,7 @@ function engineOf(role: 'master' | 'minion') {
 }
 
 test.each(['salt/forbidden', 'salt/minion/web2/x', '_x'])(
-  'an engine of a minion is told that it may not use the tag %s, which the master would drop',
+  'an engine of a minion gets an error for the tag %s, which the master would drop',
   async (tag) => {
     const { fireMaster, fired } = engineOf('minion')
     await expect(fireMaster(tag, {})).rejects.toThrow(`Minions may not use the tag ${tag}.`)

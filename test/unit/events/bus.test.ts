@@ -40,7 +40,7 @@ afterEach(async () => {
 })
 
 describe('the event bus', () => {
-  test('brings what one process fires to all that listen', async () => {
+  test('delivers events of one process to all subscribers', async () => {
     await openPublisher()
     const [one, two] = [await openBus(), await openBus()]
     const streams = [one.subscribe('a/'), two.subscribe('a/')]
@@ -57,7 +57,7 @@ describe('the event bus', () => {
     }
   })
 
-  test('brings what the publisher itself publishes, and shows it everything', async () => {
+  test('delivers events of the publisher itself, which also receives all events', async () => {
     const seen: string[] = []
     const publisher = await openPublisher({ onEvent: ({ tag }) => void seen.push(tag) })
     const bus = await openBus()
@@ -68,7 +68,7 @@ describe('the event bus', () => {
     expect(seen).toEqual(['from/publisher', 'from/bus'])
   })
 
-  test('lets a listener hear everything that is fired after it connected', async () => {
+  test('delivers every event that is fired after a subscriber connected', async () => {
     await openPublisher()
     const firing = await openBus()
     for (let round = 0; round < 30; round++) {
@@ -79,7 +79,7 @@ describe('the event bus', () => {
     }
   })
 
-  test('picks events by a function of the tag as well', async () => {
+  test('filters events by a function of the tag as well', async () => {
     const publisher = await openPublisher()
     const stream = (await openBus()).subscribe((tag) => tag.endsWith('/ret'))
     publisher.publish('1/new', {})
@@ -104,7 +104,7 @@ describe('the event bus', () => {
     expect(await take(bus.subscribe(''), 1)).toEqual([])
   })
 
-  test('drops the oldest events for a subscriber that does not read, and tells', async () => {
+  test('drops the oldest events for a subscriber that does not read, and reports the gap', async () => {
     const publisher = await openPublisher()
     const bus = await openBus()
     let missed = 0
@@ -121,7 +121,7 @@ describe('the event bus', () => {
     expect(await tagsOf(slow, 2)).toEqual(['n/90', 'n/91'])
   })
 
-  test('connects again when the publisher restarts, and says that there is a gap', async () => {
+  test('reconnects when the publisher restarts, and reports a gap', async () => {
     const first = await EventPublisher.open({ ...sockets, maxEventSize: 1000 })
     const bus = await openBus()
     const onGap = vi.fn()
@@ -137,7 +137,7 @@ describe('the event bus', () => {
     expect(onGap).toHaveBeenCalledExactlyOnceWith(undefined)
   })
 
-  test('fires when the publisher is back', async () => {
+  test('fires events that were waiting when the publisher is back', async () => {
     const first = await EventPublisher.open({ ...sockets, maxEventSize: 1000 })
     const bus = await openBus()
     await bus.fire('a', {})
@@ -150,7 +150,7 @@ describe('the event bus', () => {
     await fired
   })
 
-  test('confirms what went out, and sends again what a publisher that died has not confirmed', async () => {
+  test('confirms events that were published, and sends again those that a dead publisher did not confirm', async () => {
     const frames = new FrameReader()
     const dying = createServer((socket) => {
       let taken = 0
@@ -182,7 +182,7 @@ describe('the event bus', () => {
     expect(listening.readers).toBe(1)
   })
 
-  test('that has what it fires confirmed is connected for that before it fires', async () => {
+  test('connects in advance if its events are to be confirmed', async () => {
     await openPublisher()
     const pullPath = join(directory, 'other.ipc')
     const pull = createServer()
@@ -203,7 +203,7 @@ describe('the event bus', () => {
     expect(event?.data).toMatchObject({ id: 'm1', return: 'VALUE_TRIMMED' })
   })
 
-  test('says so when no daemon runs', async () => {
+  test('reports that no daemon runs', async () => {
     await expect(EventBus.connect(sockets)).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE' })
     await expect(EventBus.connect(sockets)).rejects.toThrow(sockets.pubPath)
   })
@@ -228,7 +228,7 @@ describe('the event publisher', () => {
   }
   const frame = (body: unknown, head: unknown = {}) => encodeLocal({ head, body })
 
-  test('makes its sockets for the owner only, and for a group if told so', async () => {
+  test('makes its sockets for the owner only, and for a group on request', async () => {
     await openPublisher({ mode: 0o660 })
     expect((await stat(sockets.pubPath)).mode & 0o777).toBe(0o660)
     expect((await stat(sockets.pullPath)).mode & 0o777).toBe(0o600)
@@ -237,7 +237,7 @@ describe('the event publisher', () => {
     expect((await stat(sockets.pubPath)).mode & 0o777).toBe(0o600)
   })
 
-  test('takes the place of a dead one, but not of a living one', async () => {
+  test('replaces a dead publisher, but not a living one', async () => {
     await openPublisher()
     await expect(EventPublisher.open({ ...sockets, maxEventSize: 1 })).rejects.toMatchObject({
       code: 'ADDRESS_IN_USE',
@@ -248,7 +248,7 @@ describe('the event publisher', () => {
     expect(await tagsOf(stream, 1)).toEqual(['alive'])
   })
 
-  test('removes the socket a killed one left behind', async () => {
+  test('removes the socket of a killed one', async () => {
     const dead = createServer().listen(sockets.pubPath)
     await once(dead, 'listening')
     // Closing the handle behind the server's back leaves the file, as a killed process does.
@@ -260,12 +260,12 @@ describe('the event publisher', () => {
     await openBus()
   })
 
-  test('does not remove what is no socket', async () => {
+  test('does not remove a file that is no socket', async () => {
     await writeFile(sockets.pubPath, 'precious')
     await expect(openPublisher()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
   })
 
-  test('says when the directory is missing, or the path too long', async () => {
+  test('reports a missing directory, or a path that is too long', async () => {
     const missing = join(directory, 'missing', 'pub.ipc')
     await expect(openPublisher({ pubPath: missing })).rejects.toThrow(
       /^The directory of the socket .* does not exist/,
@@ -273,7 +273,7 @@ describe('the event publisher', () => {
     await expect(openPublisher({ pubPath: `/tmp/${'x'.repeat(200)}` })).rejects.toThrow(/sock_dir/)
   })
 
-  test('writes pushed bodies to readers unchanged, whatever their head says', async () => {
+  test('passes pushed bodies to readers unchanged, whatever their head is', async () => {
     await openPublisher()
     const reader = connect(sockets.pubPath)
     await once(reader, 'connect')
@@ -284,7 +284,7 @@ describe('the event publisher', () => {
     for (const socket of [reader, pusher]) socket.destroy()
   })
 
-  test('takes frames in pieces, many at once, and bodies that are text', async () => {
+  test('accepts frames in pieces, many at once, and bodies that are text', async () => {
     const seen: string[] = []
     await openPublisher({ onEvent: ({ tag }) => void seen.push(tag) })
     const bytes = Buffer.concat(['1', '2', '3'].map((tag) => frame(Buffer.from(`${tag}\n\n\x80`, 'latin1'))))
@@ -303,7 +303,7 @@ describe('the event publisher', () => {
     ['a body that is no bytes', frame(17)],
     ['a body without tag', frame(Buffer.from('\n\n\x80', 'latin1'))],
     ['a body without empty line', frame(Buffer.from('no separator'))],
-  ])('closes a connection that pushes %s, and goes on with others', async (_, bytes) => {
+  ])('closes a connection that pushes %s, and keeps serving others', async (_, bytes) => {
     const warn = vi.fn()
     await openPublisher({ log: { ...quietLog, warn } })
     const bus = await openBus()
@@ -315,7 +315,7 @@ describe('the event publisher', () => {
     expect(await tagsOf(stream, 1)).toEqual(['good'])
   })
 
-  test('tells who debugs where its sockets are, and each event it is given or a bus fires', async () => {
+  test('logs at debug where its sockets are, and each event that it is given or a bus fires', async () => {
     const { log, lines } = fakeLog()
     const publisher = await openPublisher({ name: 'MasterEvent', log })
     publisher.publish('x', { a: 1 })
@@ -335,7 +335,7 @@ describe('the event publisher', () => {
     ])
   })
 
-  test('survives a listener of its own that throws', async () => {
+  test('survives a listener that throws', async () => {
     const error = vi.fn()
     const publisher = await openPublisher({
       log: { ...quietLog, error },
@@ -349,7 +349,7 @@ describe('the event publisher', () => {
     expect(error).toHaveBeenCalledOnce()
   })
 
-  test('cuts off a reader that does not read, and nobody else notices', async () => {
+  test('disconnects a reader that does not read, without effect on others', async () => {
     const warn = vi.fn()
     const publisher = await openPublisher({ maxBacklog: 1_000_000, log: { ...quietLog, warn } })
     const stuck = connect(sockets.pubPath)
@@ -369,7 +369,7 @@ describe('the event publisher', () => {
     stuck.destroy()
   })
 
-  test('gives readers what is there before it closes', async () => {
+  test('sends readers all pending events before it closes', async () => {
     const publisher = await openPublisher()
     const stream = (await openBus()).subscribe('')
     await eventually(() => expect(publisher.readers).toBe(1))

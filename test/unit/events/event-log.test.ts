@@ -4,7 +4,7 @@ import { EventLog } from '../../../core/events/event-log.ts'
 const frame = (n: number) => Buffer.from([n])
 
 describe('the log of frames', () => {
-  test('gives frames by position', () => {
+  test('returns frames by position', () => {
     const log = new EventLog(10_000)
     log.push(frame(1))
     log.push(frame(2))
@@ -15,14 +15,14 @@ describe('the log of frames', () => {
     expect(log.at(1)).toEqual(frame(2))
   })
 
-  test('forgets the oldest when it is full', () => {
+  test('drops the oldest when it is full', () => {
     const log = new EventLog(1_000)
     for (let n = 0; n < 5; n++) log.push(frame(n))
     expect([log.first, log.end]).toEqual([2, 5])
     expect(log.at(2)).toEqual(frame(2))
   })
 
-  test('keeps its positions over many frames', () => {
+  test('has increasing positions over many frames', () => {
     const log = new EventLog(5_000)
     for (let n = 0; n < 10_000; n++) {
       log.push(frame(n % 256))

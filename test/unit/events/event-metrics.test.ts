@@ -6,7 +6,7 @@ import { Meter } from '../../../core/metrics/meter.ts'
 
 const jid = '20261122112205123456'
 
-test('events are told apart by what they tell of, those of users are other', () => {
+test('events are counted by kind, and those of users as other', () => {
   const kinds = [
     tags.jobNew(jid),
     tags.jobPublished(jid),
@@ -36,7 +36,7 @@ test('events are told apart by what they tell of, those of users are other', () 
   )
 })
 
-test('how long an event takes is measured of a few, and never breaks on what others have pushed', async () => {
+test('the latency is measured for a sample of the events, and invalid events do not break it', async () => {
   let now = Date.parse('2026-11-22T12:00:00Z')
   const meter = new Meter()
   const watch = createEventWatch(meter, () => now)

@@ -26,7 +26,7 @@ describe('an event', () => {
     expect(data).toEqual({ _stamp: '2026-11-20T12:00:00' })
   })
 
-  test('gets a new time in the place of one that came along', () => {
+  test('gets a new time in place of a given one', () => {
     const { data } = decodeEvent(encodeEvent('t', { _stamp: 'old', a: 1 }, noon))
     expect(Object.entries(data)).toEqual([
       ['_stamp', '2026-11-20T12:00:00.125000'],
@@ -34,7 +34,7 @@ describe('an event', () => {
     ])
   })
 
-  test('cannot have an empty tag, nor one that would end early', () => {
+  test('cannot have an empty tag, nor one with an empty line', () => {
     for (const tag of ['', 'a\n\nb']) expect(() => encodeEvent(tag, {})).toThrow(/^The tag .* is not valid/)
   })
 

@@ -98,7 +98,7 @@ describe('tags a minion may not fire on the master bus', () => {
     expect(isReservedTag(tag, 'A')).toBe(false)
   })
 
-  test('are the same for a minion whose name is a word of a tag', () => {
+  test('are the same for a minion whose id is a part of a tag', () => {
     expect(isReservedTag('minion/refresh/B', 'refresh')).toBe(true)
     expect(isReservedTag(`salt/job/${jid}/ret/B`, 'ret')).toBe(true)
     expect(isReservedTag('salt/job/prog/prog/job/1', 'job')).toBe(false)

@@ -30,7 +30,7 @@ describe('the event sockets', () => {
     expect(minionEventSockets(options, 'wire2').pubPath).not.toBe(pubPath)
   })
 
-  test('of a minion are those of a Python minion with that id', () => {
+  test('of a minion are the same as those of a Python minion with that id', () => {
     for (const [id, suffix] of Object.entries(suffixes)) {
       expect(minionEventSockets(options, id).pubPath).toBe(`/run/salt/minion_event_${suffix}_pub.ipc`)
     }

@@ -8,7 +8,7 @@ const count = (subscription: { shift(): unknown }) => {
   return found
 }
 
-test('an event reaches those whose text its tag begins with, once each, decoded once', () => {
+test('an event is delivered once to each subscription with a prefix of its tag, and decoded once', () => {
   const subscriptions = new Subscriptions()
   const [all, job, both, other] = [
     subscriptions.add(''),
@@ -22,7 +22,7 @@ test('an event reaches those whose text its tag begins with, once each, decoded 
   expect(told.event).toHaveBeenCalledTimes(1)
 })
 
-test('an event that nobody wants is not decoded', () => {
+test('an event without a matching subscription is not decoded', () => {
   const subscriptions = new Subscriptions()
   subscriptions.add('salt/run/')
   subscriptions.add((tag) => tag === 'other')
@@ -31,7 +31,7 @@ test('an event that nobody wants is not decoded', () => {
   expect(told.event).not.toHaveBeenCalled()
 })
 
-test('texts may be taken in and left out while it listens', () => {
+test('prefixes can be added and removed while a subscription is active', () => {
   const subscriptions = new Subscriptions()
   const subscription = subscriptions.add([])
   subscriptions.deliver(event('a/1'), 1)
@@ -44,7 +44,7 @@ test('texts may be taken in and left out while it listens', () => {
   expect(count(subscription)).toBe(2)
 })
 
-test('who leaves hears nothing more and is forgotten', () => {
+test('an aborted subscription gets no more events and is removed', () => {
   const subscriptions = new Subscriptions()
   const leaving = new AbortController()
   const subscription = subscriptions.add(['a/', 'b/'], leaving.signal)

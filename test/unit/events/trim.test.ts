@@ -7,12 +7,12 @@ const trim = (data: Record<string, unknown>) => decode(packTrimmed(data, MAX))
 const text = (length: number) => 'x'.repeat(length)
 
 describe('data of an event that is too large', () => {
-  test('is left alone when it fits', () => {
+  test('is not changed when it fits', () => {
     const data = { a: text(9_900), list: [1] }
     expect(trim(data)).toEqual(data)
   })
 
-  test('loses the values above half the size first, and keeps the others', () => {
+  test('loses values larger than half the size first, and keeps the others', () => {
     expect(trim({ id: 'm1', return: text(20_000), other: text(4_000) })).toEqual({
       id: 'm1',
       return: 'VALUE_TRIMMED',
@@ -37,19 +37,19 @@ describe('data of an event that is too large', () => {
     })
   })
 
-  test('loses whole maps when they are made of many small values', () => {
+  test('loses whole maps that consist of many small values', () => {
     const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`key ${i}`, i]))
     expect(trim({ id: 'm1', return: many })).toEqual({ id: 'm1', return: 'VALUE_TRIMMED' })
   })
 
-  test('can be told from one that lost nothing', () => {
+  test('is recognised as trimmed, unlike data that lost nothing', () => {
     const told = (data: Record<string, unknown>) => isTrimmed(trim(data))
     expect(told({ id: 'm1', return: { pid: 7, lines: [text(10)] } })).toBe(false)
     expect(told({ id: 'm1', return: text(20_000) })).toBe(true)
     expect(told({ id: 'm1', return: { stdout: text(20_000), pid: 7 } })).toBe(true)
   })
 
-  test('is not changed for the one who gave it', () => {
+  test('is copied: the object of the caller is not changed', () => {
     const data = { return: { stdout: text(20_000) } }
     packTrimmed(data, MAX)
     expect(data.return.stdout.length).toBe(20_000)

@@ -43,7 +43,7 @@ const client = () => openFileClient({ ask: master, cachedir: folder })
 const cached = (path: string) => join(folder, 'files', 'base', path)
 const served = () => asked.filter((cmd) => cmd === '_serve_file').length
 
-test('what another process is to download, but cannot open, is downloaded here', async () => {
+test('a file that another process should download, but cannot open, is downloaded by the client itself', async () => {
   const delegated: string[] = []
   const delegate = async ({ path }: { readonly path: string }) => {
     delegated.push(path)
@@ -55,14 +55,14 @@ test('what another process is to download, but cannot open, is downloaded here',
 })
 
 describe('the cache', () => {
-  test('has a file where Salt puts it, for nobody else to read', async () => {
+  test('stores a file where Salt does, readable by its owner only', async () => {
     expect(await client().cache('dir/a', 'base')).toBe(cached('dir/a'))
     expect(await readFile(cached('dir/a'), 'utf8')).toBe('content')
     expect((await stat(cached('dir/a'))).mode & 0o777).toBe(0o600)
     expect((await stat(cached('dir'))).mode & 0o777).toBe(0o700)
   })
 
-  test('asks once for a small file, and not again while it is unchanged', async () => {
+  test('sends one request for a small file, and no more while it is unchanged', async () => {
     await client().cache('dir/a', 'base')
     await client().cache('dir/a', 'base')
     expect(served()).toBe(1)
@@ -74,7 +74,7 @@ describe('the cache', () => {
     expect(await readFile(cached('dir/a'), 'utf8')).toBe('changed')
   })
 
-  test('takes large files and empty ones, compressed or not, as text or as bytes', async () => {
+  test('stores large files and empty ones, compressed or not, as text or as bytes', async () => {
     files.set('big', randomBytes(2 * PIECE + 1))
     files.set('whole', randomBytes(2 * PIECE))
     files.set('text', Buffer.from('äöü'.repeat(PIECE)))
@@ -89,7 +89,7 @@ describe('the cache', () => {
     expect(await readFile((await client().cache('dir/a', 'base'))!, 'utf8')).toBe('content')
   })
 
-  test('makes room where a file was a folder before, or a folder a file', async () => {
+  test('replaces a folder by a file, and a file by a folder', async () => {
     await mkdir(cached('dir/a/deep'), { recursive: true })
     expect(await client().cache('dir/a', 'base')).toBe(cached('dir/a'))
     files.set('dir/a/b', Buffer.from('b'))
@@ -97,7 +97,7 @@ describe('the cache', () => {
     expect(await readFile(cached('dir/a/b'), 'utf8')).toBe('b')
   })
 
-  test('has no place for what leads out of it, and what is not there', async () => {
+  test('refuses paths outside of it, and files that do not exist', async () => {
     for (const path of ['../x', '/etc/passwd', '', 'a/../../b', 'x\0']) {
       files.set(path, Buffer.from('evil'))
       expect(await client().cache(path, 'base')).toBeUndefined()
@@ -112,7 +112,7 @@ describe('the cache', () => {
 describe('a file', () => {
   const dest = () => join(folder, 'dest')
 
-  test('that is replaced keeps its mode, and a link to it stays one', async () => {
+  test('that is replaced keeps its mode, and a link to it stays a link', async () => {
     await writeFile(dest(), 'old')
     await chmod(dest(), 0o640)
     await symlink('dest', join(folder, 'link'))
@@ -127,13 +127,13 @@ describe('a file', () => {
     expect((await stat(dest())).mode & 0o777).toBe(0o666 & ~process.umask())
   })
 
-  test('that is not on the server changes nothing', async () => {
+  test('that is not on the server changes no local file', async () => {
     await writeFile(dest(), 'old')
     expect(await client().fetch('nothing', 'base', dest())).toBe(false)
     expect(await readFile(dest(), 'utf8')).toBe('old')
   })
 
-  test('that is changed while it comes is asked for again', async () => {
+  test('that is changed while it comes is requested again', async () => {
     files.set('dir/a', randomBytes(3 * PIECE))
     const later = randomBytes(3 * PIECE)
     lie = ({ cmd, loc }) => {
@@ -155,15 +155,18 @@ describe('a file', () => {
     expect(await readdir(folder)).toEqual(['dest'])
   })
 
-  test.each([{}, '', null, [], { data: 5, dest: 'x' }])('is not made of the answer %j', async (answer) => {
-    lie = ({ cmd }) => (cmd === '_serve_file' ? answer : undefined)
-    await expect(client().fetch('dir/a', 'base', dest())).rejects.toThrow(
-      'The master sent no data of salt://dir/a',
-    )
-    expect(await readdir(folder)).toEqual([])
-  })
+  test.each([{}, '', null, [], { data: 5, dest: 'x' }])(
+    'is not written from the answer %j',
+    async (answer) => {
+      lie = ({ cmd }) => (cmd === '_serve_file' ? answer : undefined)
+      await expect(client().fetch('dir/a', 'base', dest())).rejects.toThrow(
+        'The master sent no data of salt://dir/a',
+      )
+      expect(await readdir(folder)).toEqual([])
+    },
+  )
 
-  test('whose connection breaks halfway leaves nothing, and the sentence says why', async () => {
+  test('whose connection breaks halfway leaves nothing, and the error says why', async () => {
     files.set('dir/a', randomBytes(3 * PIECE))
     lie = ({ cmd, loc }) => {
       if (cmd === '_serve_file' && loc === PIECE) throw new Error('no answer within 60 s')
@@ -175,13 +178,13 @@ describe('a file', () => {
     expect(await readdir(folder)).toEqual([])
   })
 
-  test('whose hash nobody here can make is refused with what to do', async () => {
+  test('with an unsupported hash type is refused with what to do', async () => {
     lie = ({ cmd }) => (cmd === '_file_hash' ? { hash_type: 'crc32', hsum: 'x' } : undefined)
     await expect(client().fetch('dir/a', 'base', dest())).rejects.toThrow('set hash_type: sha256')
   })
 })
 
-test('lists are texts, whatever a master answers', async () => {
+test('lists contain only texts, whatever a master answers', async () => {
   lie = () => ['a', 5, null, 'b', ['c']]
   expect(await client().list('files', 'base')).toEqual(['a', 'b'])
   lie = () => ({ path: '', rel: '' })
@@ -189,7 +192,7 @@ test('lists are texts, whatever a master answers', async () => {
 })
 
 test.each(['', {}, null, 'x'])(
-  'a list is refused if %j comes instead, as when the master failed',
+  'a list is refused if %j is sent instead, as when the master failed',
   async (answer) => {
     lie = () => answer
     const failed = 'could not list its files. See the log of the master'
@@ -198,12 +201,12 @@ test.each(['', {}, null, 'x'])(
   },
 )
 
-test('links are refused if no map comes, as when the master failed', async () => {
+test('links are refused if they are not a map, as when the master failed', async () => {
   lie = () => ''
   await expect(client().links('base')).rejects.toThrow('could not list its files')
 })
 
-test('what went wrong into a device or pipe is told as what it is: written', async () => {
+test('an error while writing to a device or pipe says that data was written', async () => {
   lie = ({ cmd, loc }) =>
     cmd === '_serve_file' ? { data: loc === 0 ? 'damaged' : '', dest: 'x' } : undefined
   const given = client().fetch('dir/a', 'base', '/dev/null')

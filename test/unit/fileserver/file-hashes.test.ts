@@ -6,7 +6,7 @@ import { openInside } from '../../../core/base/files/open-inside.ts'
 import { FileHashes } from '../../../core/fileserver/file-hashes.ts'
 import { FileRoots } from '../../harness/file-roots.ts'
 
-test('a file that could not be read once is read again when somebody asks for it', async () => {
+test('a file that could not be read is read again with the next request', async () => {
   const roots = await FileRoots.make()
   await writeFile(join(roots.base, 'file'), 'in base')
   await roots.age('salt/file')

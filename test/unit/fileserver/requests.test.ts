@@ -38,7 +38,7 @@ async function whole(ask: Ask, load: Readonly<Record<string, unknown>>): Promise
 }
 
 describe('a file', () => {
-  test('comes piece by piece, compressed or not', async () => {
+  test('is sent piece by piece, compressed or not', async () => {
     const content = Buffer.alloc(5000, 'zeile äöü\n')
     await roots.write('salt/dir/text', content)
     const ask = await roots.serve()
@@ -48,7 +48,7 @@ describe('a file', () => {
     expect(first).toMatchObject({ dest: 'dir/text', gzip: 9 })
   })
 
-  test('that is empty has a place and no data, one that is not there has neither', async () => {
+  test('that is empty has a dest and no data, one that does not exist has neither', async () => {
     await roots.write('salt/empty', '')
     const ask = await roots.serve()
     expect(await ask('_serve_file', { path: 'empty', loc: 0 })).toEqual({
@@ -61,13 +61,13 @@ describe('a file', () => {
     expect(await ask('_file_find', { path: 'nothing' })).toEqual({ path: '', rel: '' })
   })
 
-  test.each([-1, 0.5, '0', null, undefined, 2 ** 60, Number.NaN, []])('has no place %j', async (loc) => {
+  test.each([-1, 0.5, '0', null, undefined, 2 ** 60, Number.NaN, []])('%j has no dest', async (loc) => {
     const ask = await roots.serve()
     const answer = (await ask('_serve_file', { path: 'file', loc })) as Piece
     expect(answer.data.length).toBe(0)
   })
 
-  test('is told of as Salt does', async () => {
+  test('is described as in Salt', async () => {
     const ask = await roots.serve()
     const found = (await ask('_file_find', { path: './file' })) as { stat: number[] }
     expect(found).toMatchObject({ path: join(roots.base, 'file'), rel: 'file', back: 'roots' })
@@ -91,7 +91,7 @@ describe('a file', () => {
     }
   })
 
-  test('may be named with its environment, or like a pipe, and a file of just that name goes before', async () => {
+  test('may be named with its environment, or after a |, unless a file has exactly that name', async () => {
     await roots.write('dev/file', 'in dev')
     await roots.write('salt/a?saltenv=dev', 'odd')
     await roots.write('salt/|b', 'pipe')
@@ -105,7 +105,7 @@ describe('a file', () => {
     expect(await whole(ask, { path: '|file?saltenv=dev' })).toBeUndefined()
   })
 
-  test('of several roots the first has it', async () => {
+  test('comes from the first of several roots that has it', async () => {
     await roots.write('more/file', 'later')
     await roots.write('more/other', 'only here')
     const ask = await roots.serve({ file_roots: { base: [roots.base, join(roots.folder, 'more')] } })
@@ -114,7 +114,7 @@ describe('a file', () => {
     expect(await ask('_file_list')).toEqual(['file', 'other'])
   })
 
-  test('a pipe or a socket among them holds nobody up', async () => {
+  test('is not served from a pipe or a socket, which do not block', async () => {
     execFileSync('mkfifo', [join(roots.base, 'pipe')])
     const ask = await roots.serve()
     expect(await whole(ask, { path: 'pipe' })).toBeUndefined()
@@ -123,7 +123,7 @@ describe('a file', () => {
 })
 
 describe('environments', () => {
-  test('are those of file_roots; one that is not there is empty', async () => {
+  test('are those of file_roots; one that does not exist is empty', async () => {
     const ask = await roots.serve({ file_roots: { dev: ['/nowhere'], base: [roots.base] } })
     expect(await ask('_file_envs')).toEqual(['base', 'dev'])
     for (const saltenv of ['dev', 'other', '', 5, null, ['base'], '__proto__', 'constructor']) {
@@ -133,7 +133,7 @@ describe('environments', () => {
     }
   })
 
-  test('CVE-2020-11652: __env__ stands for all others, as far as they are plain names', async () => {
+  test('CVE-2020-11652: __env__ stands for all others whose names are plain', async () => {
     await roots.write('envs/qa/file', 'in qa')
     const ask = await roots.serve({
       file_roots: { base: [roots.base], __env__: [join(roots.folder, 'envs', '__env__')] },
@@ -155,7 +155,7 @@ describe('lists', () => {
     await mkdir(join(roots.base, 'web', 'empty', 'inner'), { recursive: true })
   })
 
-  test('hold files, folders and empty folders, sorted, of what begins with a prefix', async () => {
+  test('contain files, folders and empty folders, sorted, below a prefix', async () => {
     const ask = await roots.serve()
     expect(await ask('_file_list')).toEqual(['file', 'web/.git/HEAD', 'web/a.conf', 'website/b.conf'])
     expect(await ask('_dir_list')).toEqual(['web', 'web/.git', 'web/empty', 'web/empty/inner', 'website'])
@@ -168,14 +168,14 @@ describe('lists', () => {
     expect(await ask('_file_list', { prefix: 5 })).toHaveLength(4)
   })
 
-  test('leave out what belongs to the disk a root is mounted from', async () => {
+  test('leave out lost+found', async () => {
     await roots.write('salt/lost+found/piece', 'x')
     const ask = await roots.serve()
     expect(await ask('_file_list')).not.toContain('lost+found/piece')
     expect(await ask('_dir_list')).not.toContain('lost+found')
   })
 
-  test('leave out what is ignored, and so does everything else', async () => {
+  test('leave out ignored files, and so do all other requests', async () => {
     const ask = await roots.serve({
       file_ignore_glob: ['*/.git/*', '*/.git'],
       file_ignore_regex: ['(?i)SITE/', 'empty$'],
@@ -210,7 +210,7 @@ describe('lists', () => {
     await expect(ask('_file_list')).rejects.toThrow('cannot open its backend')
   })
 
-  test('are refused where the system does not let a directory be read, and say which', async () => {
+  test('are refused if the system does not let a directory be read, and name it', async () => {
     const long = join(roots.folder, 'x'.repeat(300)) // unlike EACCES, also for root
     const ask = await roots.serve({ file_roots: { base: [roots.base, long] } })
     await expect(ask('_file_list')).rejects.toThrow('ENAMETOOLONG')
@@ -220,7 +220,7 @@ describe('lists', () => {
       expect(await readFolder(join(roots.base, gone), within, undefined)).toBeUndefined()
   })
 
-  test('are true at once when something comes, goes or is renamed', async () => {
+  test('are current at once when a file is added, removed or renamed', async () => {
     const ask = await roots.serve()
     await roots.age('salt/web', 'salt/website', 'salt')
     expect(await ask('_file_list')).toHaveLength(4)
@@ -232,7 +232,7 @@ describe('lists', () => {
     expect(await ask('_file_list')).toEqual(['elsewhere/b.conf', 'file', 'web/.git/HEAD', 'web/a.conf'])
   })
 
-  test('are made anew when a runner, in another process, has them cleared', async () => {
+  test('are made anew when a runner, in another process, clears them', async () => {
     const ask = await roots.serve()
     await roots.age('salt', 'salt/web', 'salt/website')
     const before = await ask('_file_list')
@@ -245,7 +245,7 @@ describe('lists', () => {
     expect(await ask('_file_list')).toEqual(before)
   })
 
-  test('many who ask at once share the work, and each sees what was there when it asked', async () => {
+  test('of concurrent requests are made once, and each has the files of its time', async () => {
     const ask = await roots.serve()
     const early = Array.from({ length: 50 }, () => ask('_file_list'))
     await roots.write('salt/late', '')
@@ -254,7 +254,7 @@ describe('lists', () => {
     for (const list of late) expect(list).toContain('late')
   })
 
-  test('of many files are made of what is known of folders that have not changed, and hold up nothing', async () => {
+  test('of many files are made from cached folders that have not changed, without blocking', async () => {
     for (let folder = 0; folder < 40; folder++) {
       const place = join(roots.base, 'many', String(folder))
       await mkdir(place, { recursive: true })
@@ -321,7 +321,7 @@ describe('links', () => {
     expect(await without('_file_list')).not.toContain('to-dev/other')
   })
 
-  test('stay in their own root with fileserver_followsymlinks: false, and are told all the same', async () => {
+  test('stay in their own root with fileserver_followsymlinks: false, and are listed nevertheless', async () => {
     const ask = await roots.serve({ file_roots: both(), fileserver_followsymlinks: false })
     expect(await ask('_file_list')).toEqual(['file', 'sub/real', 'to-file'])
     expect(await ask('_dir_list')).toEqual(['sub', 'sub/circle', 'to-dir'])
@@ -344,7 +344,7 @@ describe('links', () => {
     expect(await ask('_symlink_list')).toEqual({})
   })
 
-  test('a root may be one itself', async () => {
+  test('can be a root themselves', async () => {
     await roots.link('current', 'salt')
     const ask = await roots.serve({ file_roots: { base: [join(roots.folder, 'current')] } })
     expect(await whole(ask, { path: 'file' })).toEqual(Buffer.from('in base'))

@@ -36,7 +36,7 @@ const source = (name: string, text: string) => roots.write(`salt/_modules/${name
 const hello = (text: string) => `export const hello = () => '${text}'\n`
 
 describe('a sync', () => {
-  test('tells what was added, changed and removed, and what cannot be loaded with the reason', async () => {
+  test('reports added, changed and removed extensions, and the reason for those that cannot be loaded', async () => {
     await source('hello.js', hello('1'))
     await source('other.js', hello('1'))
     expect(await lines()).toEqual(['modules.hello', 'modules.other'])
@@ -60,7 +60,7 @@ describe('a sync', () => {
     expect(await readFile(extmods('modules', 'hello.js'), 'utf8')).toBe(hello('2'))
   })
 
-  test('carries helpers, folders and npm packages, for nobody else to read', async () => {
+  test('copies helpers, folders and npm packages, readable by their owner only', async () => {
     await source(
       'hello.ts',
       "import { pad } from 'pad'\nimport { a } from './lib/a.ts'\nexport const hello = () => pad(a)\n",
@@ -88,7 +88,7 @@ describe('a sync', () => {
     expect((await stat(extmods('modules', '_b.ts'))).mode & 0o777).toBe(0o600)
   })
 
-  test('says what takes the place of a built-in module', async () => {
+  test('names extensions that replace a built-in module', async () => {
     await source('cmd.js', 'export const run = () => 1\n')
     await source('shop.js', hello('1'))
     const warned: string[] = []
@@ -106,7 +106,7 @@ describe('a sync', () => {
     spy.mockRestore()
   })
 
-  test('warns of mistakes in files that it has changed, which work otherwise', async () => {
+  test('warns of mistakes in changed files, which work otherwise', async () => {
     const warned: string[] = []
     const spy = vi.spyOn(log, 'warn').mockImplementation((line) => void warned.push(line))
     await source('till.js', "\nexport const sum = (_, { call }) => call('no.such')\n")
@@ -122,7 +122,7 @@ describe('a sync', () => {
     spy.mockRestore()
   })
 
-  test('leaves what is written in Python to those who can run it, and does not remove it', async () => {
+  test('leaves files in Python to a Python minion, and does not remove them', async () => {
     for (const name of ['p.py', 'p.pyc', 'p.so', 'p.zip', '__pycache__/p.x']) await source(name, 'python')
     await mkdir(extmods('modules'), { recursive: true })
     await roots.write('extmods/modules/mine.py', 'python')
@@ -138,14 +138,14 @@ describe('a sync', () => {
     spy.mockRestore()
   })
 
-  test('has no word for Python modules that are there in TypeScript, too', async () => {
+  test('does not warn of Python modules that exist in TypeScript, too', async () => {
     await source('p.py', 'python')
     await source('p.js', hello('1'))
     expect(await lines()).toEqual(['modules.p'])
     expect(await lines()).toEqual([])
   })
 
-  test('takes the last environment that has a file', async () => {
+  test('takes a file from the last environment that has it', async () => {
     await source('hello.js', hello('base'))
     await roots.write('dev/_modules/hello.js', hello('dev'))
     await roots.write('dev/_modules/only.js', hello('dev'))
@@ -176,7 +176,7 @@ describe('a sync', () => {
     expect((await sync({}, options)).modules?.added).toEqual(expected)
   })
 
-  test('removes nothing with clean_dynamic_modules: false, and nothing where the file server does not answer', async () => {
+  test('removes nothing with clean_dynamic_modules: false, or if the file server does not answer', async () => {
     await source('hello.js', hello('1'))
     await sync()
     await rm(join(roots.base, '_modules'), { recursive: true })
@@ -196,7 +196,7 @@ describe('a sync', () => {
     ['grains', 'for (;;);', 'blocked its process for 2 s while it was loaded'],
     ['modules', 'process.exit(3)', 'its process ended with exit code 3 while it was loaded'],
   ])(
-    'names a file of %s that does not end, or ends its process (%s), and tries the others',
+    'names a file of %s that does not end, or ends its process (%s), and loads the others',
     async (type, line, why) => {
       await roots.write(`salt/_${type}/a.js`, `${line}\n`)
       await roots.write(`salt/_${type}/b.js`, 'export default { collect: () => ({}) }\n')
@@ -225,13 +225,13 @@ describe('a sync', () => {
       await sync()
     })
 
-    test('removes nothing if no list comes, but the answer of a master that failed', async () => {
+    test('removes nothing if the list is an error of the master', async () => {
       await expect(failing(() => '')).rejects.toThrow('could not list its files')
       await expect(sync({}, { file_ignore_regex: '(' })).rejects.toThrow('cannot open its backend roots')
       expect(await readdir(extmods('modules'))).toHaveLength(3)
     })
 
-    test('keeps a file that is listed and does not come, says so, and brings the others', async () => {
+    test('keeps a file that is listed and not served, reports it, and copies the others', async () => {
       for (const name of ['a.js', 'c.js', 'new.js']) await source(name, hello('2'))
       const { modules } = await failing(({ path }) => (path === '_modules/a.js' ? '' : undefined))
       const reason =
@@ -261,7 +261,7 @@ describe('a sync', () => {
       expect(await readdir(extmods('modules'))).toHaveLength(3)
     })
 
-    test('removes what it no longer lists, though another file cannot be written', async () => {
+    test('removes files that are no longer listed, even if another file cannot be written', async () => {
       await rm(join(roots.base, '_modules', 'b.js'))
       await source('a.js', hello('2'))
       const { modules } = await failing(({ cmd, path }) =>
@@ -271,7 +271,7 @@ describe('a sync', () => {
     })
   })
 
-  test('never shows a file that is half there', async () => {
+  test('never exposes a file that is half written', async () => {
     const text = (size: number) => `export const a = '${'x'.repeat(size)}'\n`
     await source('big.js', text(500_000))
     await sync()
@@ -305,7 +305,7 @@ describe('a sync', () => {
     expect(await readdir(extmods('modules', 'a'))).toEqual(['index.js'])
   })
 
-  test('of all types knows what can be loaded when all is in place', async () => {
+  test('of all types loads extensions when all files are in place', async () => {
     await source('hello.js', "export { hello } from '../utils/shared.js'\n")
     await roots.write('salt/_utils/shared.js', hello('shared'))
     const report = await sync({ types: ['modules', 'utils'] })
@@ -313,20 +313,20 @@ describe('a sync', () => {
     expect(report.utils?.lines).toEqual(['utils.shared'])
   })
 
-  test('of a type nobody knows names those there are', async () => {
+  test('of an unknown type lists the valid ones', async () => {
     await expect(sync({ types: ['modlues'] })).rejects.toThrow(
       /no type of extension 'modlues'.* modules, output, /,
     )
   })
 
-  test('of what only Salt loads brings the files, and looks no further', async () => {
+  test('of types that only Salt loads copies the files, without loading them', async () => {
     const types = ['beacons', 'states', 'renderers', 'tops', 'pillar', 'job_caches']
     expect(Object.values(await sync({ types })).map(({ lines }) => lines)).toEqual(types.map(() => []))
     await roots.write('salt/_states/broken.js', 'this is no JavaScript\n')
     expect((await sync({ types: ['states'] })).states?.lines).toEqual(['states.broken'])
   })
 
-  test('of all types knows both names of outputters', async () => {
+  test('of all types accepts both names of outputters', async () => {
     await roots.write('salt/_output/a.js', 'export default { render: () => "" }\n')
     await roots.write('salt/_outputters/b.js', 'export default { render: () => "" }\n')
     const { types: _, ...all } = { types: [] }
@@ -342,11 +342,11 @@ test.each([
   ['node_modules/@s/a/x.js', 'node_modules.@s/a'],
   ['sub/node_modules/a/x.js', 'sub.node_modules.a'],
   ['.hidden', '.hidden'],
-])('%s is known as %s', (path, name) => {
+])('%s has the name %s', (path, name) => {
   expect(extensionNameOf(path)).toBe(name)
 })
 
-test('what a package manager or a write under way left is nobody’s', () => {
+test('temporary files and files of a package manager are not synced', () => {
   expect(['a.ts', 'node_modules/x/a.so', 'x.node'].every(isSynced)).toBe(true)
   expect(['a.py', 'a.so', 'node_modules/.bin/x', '.tmp-0123', 'sub/.tmp-1'].some(isSynced)).toBe(false)
 })

@@ -25,11 +25,11 @@ describe('a share of minions', () => {
   })
 
   test.each(['', 'x', '0', '0%', '-1', '1.5', '10%%', '10 %x', '%', null, 0, -3, {}, true])(
-    '%j is none',
+    '%j is no size',
     (given) => expect(readBatch(given)).toBeUndefined(),
   )
 
-  test('that may fail is rounded down, and may be nobody', () => {
+  test('that may fail is rounded down, and can be 0', () => {
     expect(mayFail(readBatchSize('10%'), 19)).toBe(1)
     expect(mayFail(readBatchSize('0'), 19)).toBe(0)
     expect(mayFail(undefined, 19)).toBe(Number.POSITIVE_INFINITY)
@@ -37,7 +37,7 @@ describe('a share of minions', () => {
 })
 
 describe('a batch', () => {
-  test('moves on as each minion is done', () => {
+  test('starts the next minion as each one ends', () => {
     const window = open(['a', 'b', 'c', 'd'])
     expect([window.next(0), window.next(0)]).toEqual([['a', 'b'], []])
     window.finished('b', true, 1)
@@ -62,7 +62,7 @@ describe('a batch', () => {
     expect([window.next(moment - 1), window.next(moment)]).toEqual([[], ['d', 'e']])
   })
 
-  test('waits for no other slot when none is taken, and to fill one that never was', () => {
+  test('does not wait for another slot when none is in use, or for a slot that was never used', () => {
     const window = open(['a', 'b', 'c'], { size: 2 })
     window.next(0)
     window.finished('a', true, 1000)
@@ -81,7 +81,7 @@ describe('a batch', () => {
     expect(window.queued).toEqual(['d'])
   })
 
-  test('keeps the place of a minion that is done for as long as it is told to', () => {
+  test('keeps the place of a minion that has ended for the waiting time', () => {
     const window = open(['a', 'b', 'c'], { waitMs: 500 })
     window.next(0)
     window.finished('a', true, 40)
@@ -89,13 +89,13 @@ describe('a batch', () => {
     expect([window.next(560), window.nextOpening()]).toEqual([['c'], Number.POSITIVE_INFINITY])
   })
 
-  test('puts those first in the queue that were not started', () => {
+  test('starts those first that were not started', () => {
     const window = open(['a', 'b', 'c'], {})
     window.putBack(window.next(0))
     expect([window.queued, window.running.size]).toEqual([['a', 'b', 'c'], 0])
   })
 
-  test('stops with failhard at the first failure, and waits for those that run', () => {
+  test('stops with failhard at the first failure, and waits for running minions', () => {
     const window = open(['a', 'b', 'c'], { failhard: true })
     window.next(0)
     window.finished('b', false, 0)
@@ -104,7 +104,7 @@ describe('a batch', () => {
     expect([window.over, window.halted]).toEqual([true, expect.stringContaining('Minion b failed')])
   })
 
-  test('stops when more have failed than may', () => {
+  test('stops when more minions have failed than may', () => {
     const window = open(['a', 'b', 'c', 'd', 'e'], { mayFail: 1 })
     window.next(0)
     window.finished('a', false, 0)
@@ -116,7 +116,7 @@ describe('a batch', () => {
     )
   })
 
-  test('goes on after a restart with those that run, and with what has failed', () => {
+  test('continues after a restart with running minions, and with the number of failures', () => {
     const window = open([], { mayFail: 1 })
     window.resume(['a'], 1, 0)
     window.join(['b', 'c'])

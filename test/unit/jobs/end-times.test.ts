@@ -25,7 +25,7 @@ async function twoReturns(endTimes: boolean): Promise<JobCache> {
   return jobs
 }
 
-test('is kept with the job, sent to stores with each return, and forgotten with the job', async () => {
+test('the end time is stored with the job, sent to stores with each return, and removed with the job', async () => {
   const cache = await twoReturns(true)
   expect(cache.load(JID)?.endtime).toBe(new Date(now).toISOString())
   expect([...cache.list()][0]?.endtime).toBe(new Date(now).toISOString())
@@ -38,7 +38,7 @@ test('is kept with the job, sent to stores with each return, and forgotten with 
   expect(cache.load(JID)).not.toHaveProperty('endtime')
 })
 
-test('is not kept unless it is asked for', async () => {
+test('the end time is not stored by default', async () => {
   const cache = await twoReturns(false)
   expect(cache.load(JID)).not.toHaveProperty('endtime')
   expect(JSON.stringify(await cache.outbox.next('store'))).not.toContain('endtime')

@@ -28,7 +28,7 @@ afterEach(async () => {
   await removeFolder(directory)
 })
 
-test('a configured store that cannot be read is left out with a warning, and is read when it is there again', async () => {
+test('a configured store that cannot be read is skipped with a warning, and read when it is up again', async () => {
   expect(await outside.returns(jid)).toEqual([])
   expect(await outside.get(jid)).toBeUndefined()
   expect((await outside.list().next()).done).toBe(true)
@@ -42,7 +42,7 @@ test('a configured store that cannot be read is left out with a warning, and is 
   expect(await outside.returns(jid)).toEqual([{ jid, id: 'web1', return: true }])
 })
 
-test('a store that is asked for by name and cannot be read is an error that says how to look at it', async () => {
+test('a store that is named and cannot be read is an error that says how to look at it', async () => {
   const reason = /^Jobs cannot be read from folder: ENOENT.* See: salt-run returner\.test folder\.$/
   await expect(outside.returns(jid, 'folder')).rejects.toMatchObject({
     code: 'STORE_FAILED',
@@ -50,7 +50,7 @@ test('a store that is asked for by name and cannot be read is an error that says
   })
 })
 
-test('a store that only takes returns is not read', async () => {
+test('a store that cannot return jobs is not read', async () => {
   await expect(outside.get(jid, 'local')).rejects.toThrow(
     'The returner local is write-only: jobs cannot be read from it.',
   )

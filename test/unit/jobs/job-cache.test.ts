@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 
 describe('a job', () => {
-  test('is given back as it was saved', async () => {
+  test('is returned as it was saved', async () => {
     const cache = openCache()
     const rich = { ...load, arg: [new Float(1), 2n ** 63n, Buffer.from([0xff]), 'ż'] }
     await cache.saveLoad(jid, rich, ['a', 'b'])
@@ -40,7 +40,7 @@ describe('a job', () => {
     expect(cache.load('20240229120000000002')).toBeUndefined()
   })
 
-  test('is a wave of the batch that its metadata names, if the same user published both and it is not its ping', async () => {
+  test('is a wave of the batch in its metadata if the same user published both and it is not the ping of the batch', async () => {
     const cache = openCache()
     const wave = (n: number, user: string, metadata: object) =>
       cache.create(`2024022912000000001${n}`, { ...load, user, metadata }, ['a'])
@@ -64,7 +64,7 @@ describe('a job', () => {
     expect(openCache().returns(jid).get('a')).toEqual({ return: true })
   })
 
-  test('can be expected on more minions later, each named once', async () => {
+  test('can get further minions later, each named once', async () => {
     const cache = openCache()
     await cache.addMinions(jid, ['c'])
     await cache.saveLoad(jid, load, ['a', 'b'])
@@ -72,7 +72,7 @@ describe('a job', () => {
     expect(cache.load(jid)?.minions).toEqual(['c', 'a', 'b', 'd'])
   })
 
-  test('that is a wave of a batch is not stored once the batch is stopped', async () => {
+  test('that is a wave of a batch is not stored after the batch was stopped', async () => {
     const cache = openCache()
     await cache.batches.add(jid, { fun: 'test.ping', user: 'root' } as BatchOrder, ['a', 'b'])
     const [first, second] = ['20240229120000000002', '20240229120000000003']
@@ -82,13 +82,13 @@ describe('a job', () => {
     expect(cache.record(second)).toBeUndefined()
   })
 
-  test('with a jid that is none is refused with a sentence', async () => {
+  test('with an invalid jid is refused with a sentence', async () => {
     await expect(openCache().saveLoad('../evil', load, [])).rejects.toThrow('"../evil" is not a job id')
   })
 })
 
 describe('reserve', () => {
-  test('gives a jid once', async () => {
+  test('accepts a jid once', async () => {
     const cache = openCache()
     const results = await Promise.all([cache.reserve(jid), cache.reserve(jid), openCache().reserve(jid)])
     expect(results.filter(Boolean)).toEqual([true])
@@ -103,7 +103,7 @@ describe('reserve', () => {
     expect(await cache.reserve('20240229120000000002')).toBe(false)
   })
 
-  test('gives each jid to one of several processes', async () => {
+  test('gives each jid to one of several processes only', async () => {
     const runs = [1, 2, 3].map(() => execa(process.execPath, [child, directory, 'reserve', '100']))
     const counts = (await Promise.all(runs)).map(({ stdout }) => Number(stdout))
     expect(counts.reduce((sum, count) => sum + count)).toBe(100)
@@ -111,7 +111,7 @@ describe('reserve', () => {
 })
 
 describe('a return', () => {
-  test('is stored once; the same again is a duplicate, another a conflict, and the first stays', async () => {
+  test('is stored once; the same one again is a duplicate, another one a conflict, and the first stays', async () => {
     const cache = openCache()
     const ret = { return: { a: 1, b: new Float(2) }, retcode: 0, success: true }
     const outcomes = []
@@ -139,14 +139,14 @@ describe('a return', () => {
     ])
   })
 
-  test('sent again with a new nonce and time is a duplicate, and its token is not kept', async () => {
+  test('that is sent again with a new nonce and time is a duplicate, and its token is not stored', async () => {
     const cache = openCache()
     await cache.saveReturn(jid, 'a', { return: true, nonce: '1', ts: 1, tok: Buffer.from([0xff]) })
     expect(await cache.saveReturn(jid, 'a', { return: true, nonce: '2', ts: 2 })).toBe('duplicate')
     expect(cache.return(jid, 'a')).toEqual({ return: true })
   })
 
-  test('of a job nobody published is kept', async () => {
+  test('for a job that was not published is stored', async () => {
     const cache = openCache()
     expect(await cache.saveReturn(jid, 'a', { return: null })).toBe('stored')
     expect(cache.returns(jid).size).toBe(1)
@@ -154,14 +154,14 @@ describe('a return', () => {
     expect([...cache.list()]).toEqual([])
   })
 
-  test('of one job is not mistaken for one of another', async () => {
+  test('for one job is not confused with one for another', async () => {
     const cache = openCache()
     await cache.saveReturn(jid, 'a', { return: 1 })
     await cache.saveReturn(`${jid}_7`, 'a', { return: 2 })
     expect([...cache.returns(jid).values()]).toEqual([{ return: 1 }])
   })
 
-  test('acknowledged is there after kill -9', async () => {
+  test('that was acknowledged is there after kill -9', async () => {
     const run = execa(process.execPath, [child, directory, 'returns'], { reject: false })
     let lines = 0
     run.stdout.on('data', (chunk: Buffer) => {
@@ -177,7 +177,7 @@ describe('a return', () => {
 describe('list', () => {
   const jids = Array.from({ length: 300 }, (_, n) => `2024022912000000${String(n).padStart(4, '0')}`)
 
-  test('gives the newest first, up to a limit, from a place on', async () => {
+  test('gives the newest first, up to a limit, from a given job on', async () => {
     const cache = openCache()
     await Promise.all(jids.map((each) => cache.saveLoad(each, load, [])))
     const listed = (options?: { limit?: number; before?: string }) =>
@@ -189,7 +189,7 @@ describe('list', () => {
 })
 
 describe('expire', () => {
-  test('removes what was first heard of before, with its returns, and nothing else', async () => {
+  test('removes older jobs with their returns, and nothing else', async () => {
     const cache = openCache()
     const day = 86_400_000
     const old = Array.from({ length: 120 }, (_, n) => `2024022912000000${String(n).padStart(4, '0')}`)
@@ -221,7 +221,7 @@ describe('jobs recorded from a Python master', () => {
     readonly files_b64: Record<string, string>
   }
 
-  test.each<Recorded>(recorded.jobs)('job $jid comes back value by value', async (job) => {
+  test.each<Recorded>(recorded.jobs)('job $jid is returned with all its values', async (job) => {
     const cache = openCache()
     const file = (name: string) => {
       const content = job.files_b64[name]
@@ -241,10 +241,10 @@ describe('jobs recorded from a Python master', () => {
   })
 })
 
-describe('returns that were stored and not announced', () => {
+describe('returns that were stored but not announced', () => {
   const minute = 60_000
 
-  test('are handed out once they have been so for a while, each to one process at a time', async () => {
+  test('are given out after a while, each to one process at a time', async () => {
     const cache = openCache()
     await cache.saveReturn(jid, 'a', { return: 1 })
     expect(await cache.unannounced.take(now)).toBeUndefined()
@@ -255,7 +255,7 @@ describe('returns that were stored and not announced', () => {
     expect(await cache.unannounced.take(now - 1000)).toMatchObject({ id: 'a' })
   })
 
-  test('are no longer such when they were announced, when they come again, or when their job expired', async () => {
+  test('are removed when they were announced, come again, or their job expires', async () => {
     const cache = openCache()
     for (const id of ['a', 'b']) await cache.saveReturn(jid, id, { return: 1 })
     await cache.unannounced.remove(jid, 'a')

@@ -21,7 +21,7 @@ afterEach(() => removeFolder(cachedir))
 const job = { jid, load: { fun: 'test.ping', jid, tgt: '*', arg: [] }, minions: ['web1', 'web2'] }
 const content = async (...names: string[]) => decode(await readFile(join(cachedir, ...place, ...names)))
 
-test("a job stands where Salt's own job cache has it, with the file names and values Salt reads", async () => {
+test("a job is stored where Salt's own job cache has it, with the file names and values Salt reads", async () => {
   await writeJobFiles(config, job)
   expect((await readdir(join(cachedir, ...place))).sort()).toEqual(['.load.p', '.minions.p', 'jid'])
   expect(await readFile(join(cachedir, ...place, 'jid'), 'utf8')).toBe(jid)
@@ -39,7 +39,7 @@ test('a return has a folder named after its minion, and its outputter a file of 
   expect(await content('web2', 'out.p')).toBe('txt')
 })
 
-test('all of it goes with the job, and a job without files is no error', async () => {
+test('all files are removed with the job, and a job without files is no error', async () => {
   await writeJobFiles(config, job)
   await removeJobFiles(config, jid)
   await removeJobFiles(config, jid)

@@ -53,14 +53,14 @@ const fitting = (query: JobQuery) =>
     .reverse()
 const listed = (query: JobQuery) => Array.from(cache.list(query), ({ jid }) => jid)
 
-test('what is asked for is found, newest first, before there is an index and by it', async () => {
+test('matching jobs are found, newest first, with and without an index', async () => {
   for (const query of queries) expect(listed(query)).toEqual(fitting(query))
   await cache.completeIndex()
   for (const query of queries) expect(listed(query)).toEqual(fitting(query))
   for (const query of queries) expect(listed({ ...query, limit: 2 })).toEqual(fitting(query).slice(0, 2))
 })
 
-test('a rare one is found without a look at the others', async () => {
+test('jobs of a rare value are found without reading the others', async () => {
   await cache.completeIndex()
   const store = openStore(JobCache.path(directory))
   for (const { jid } of loads.filter(({ load }) => load.user === 'root')) await forget(store, jid)
@@ -73,7 +73,7 @@ test('a rare one is found without a look at the others', async () => {
   }
 })
 
-test('an index names jobs as long as they are there, by what they are now', async () => {
+test('the index lists existing jobs with their current values', async () => {
   const jid = jidOf(9000)
   await cache.saveLoad(jid, { fun: 'a.b', tgt: '*', user: 'eve' }, [])
   await cache.saveLoad(jid, { fun: 'c.d', tgt: '*', user: 'eve' }, [])
@@ -84,7 +84,7 @@ test('an index names jobs as long as they are there, by what they are now', asyn
   await store.close()
 })
 
-test('a target that cannot be text does not prevent that jobs are found by it', () => {
+test('a job with a target that cannot be text does not disturb the listing', () => {
   const load = { tgt: ['web1', { toString: 1 }], fun: 'test.ping' }
   expect(matchesQuery('20261120120000000001', load, { targets: ['web?'] })).toBe(true)
   expect(matchesQuery('20261120120000000001', load, { targets: ['db*'] })).toBe(false)

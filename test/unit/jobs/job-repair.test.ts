@@ -6,7 +6,7 @@ import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 const jidOf = (n: number) => `202402291200${String(n).padStart(8, '0')}`
 const load = { fun: 'test.ping', tgt: '*', user: 'root' }
 
-test('what a damaged store has lost of its ages and index is made again, so that every job is found and expires', async () => {
+test('a repair restores the ages and the index of a damaged store, so that every job is found and expires', async () => {
   const directory = await temporaryFolder('salt-repair-')
   let now = Date.UTC(2024, 1, 29)
   const cache = JobCache.open(directory, { clock: { now: () => now } })

@@ -43,7 +43,7 @@ async function trimmed(most: number): Promise<string[]> {
   return gone
 }
 
-test('the oldest jobs go until what is used is within the limit, and nothing of them is left', async () => {
+test('the oldest jobs are removed completely until the size is within the limit', async () => {
   const jids: string[] = []
   for (let n = 0; n < 10; n++) {
     jids.push(await finished(n, 200))
@@ -68,7 +68,7 @@ test('the oldest jobs go until what is used is within the limit, and nothing of 
   await store.close()
 })
 
-test('jobs that may still run stay, and those of which something is owed to a store outside or to the event bus', async () => {
+test('jobs that may still run are kept, and jobs that are not yet written to a store outside or announced', async () => {
   const owed = await finished(1, 2)
   expect(await trimmed(0)).toEqual([])
   await written()
@@ -93,7 +93,7 @@ test('jobs that may still run stay, and those of which something is owed to a st
   expect(await trimmed(0)).toEqual([begun, unannounced])
 })
 
-test('returns that come in meanwhile do not wait for it to end', SLOW_TEST, async () => {
+test('returns that arrive meanwhile do not wait for its end', SLOW_TEST, async () => {
   for (let n = 0; n < 3; n++) await finished(n, 700)
   await written()
   now += 2 * HOUR

@@ -19,7 +19,7 @@ const without = (why: GivenUp): JobSignal => ({ type: 'given-up', why, id: 'web1
 const statusAfter = (...signals: JobSignal[]): JobStatus => signals.reduce(nextStatus, PUBLISHED_STATUS)
 
 test.each<[string, JobSignal[], JobStatus['state'], string]>([
-  ['a job nobody has heard of', [], 'published', 'did not return so far.\nState: published. '],
+  ['a job without any signal', [], 'published', 'did not return so far.\nState: published. '],
   ['a job that waits for its turn', [received], 'received', 'State: received. The minion has the job'],
   ['a job that runs', [received, started], 'started', 'State: started. The minion is running it.'],
   ['a job that returned', [started, success], 'returned', 'The minion returned.'],
@@ -29,18 +29,23 @@ test.each<[string, JobSignal[], JobStatus['state'], string]>([
   ['a silent minion', [without('no-response')], 'unknown', '[No response]\nState: unknown. '],
   ['a minion without a connection', [without('not-connected')], 'not_connected', '[Not connected]'],
   [
-    'one that lost it while the job ran',
+    'a minion that disconnected while the job ran',
     [started, without('not-connected')],
     'not_connected',
     'the job was running',
   ],
   [
-    'one that fell silent while it ran',
+    'a minion that fell silent while the job ran',
     [started, without('no-response')],
     'timed_out',
     'the job was running',
   ],
-  ['one that fell silent before', [received, without('no-response')], 'timed_out', 'the job was queued'],
+  [
+    'a minion that fell silent while the job was queued',
+    [received, without('no-response')],
+    'timed_out',
+    'the job was queued',
+  ],
   [
     'a minion whose return the master cannot store',
     [without('not-stored')],
@@ -50,14 +55,14 @@ test.each<[string, JobSignal[], JobStatus['state'], string]>([
   ['a minion that does not know the job', [without('not-running')], 'unknown', 'is not running the job'],
   ['a minion without a key', [without('no-key')], 'key_not_accepted', 'salt-key -a'],
   ['a master that is gone', [started, without('master-gone')], 'unknown', 'The master became unreachable'],
-])('%s is in a named state, with sentences that say why', (_, signals, state, text) => {
+])('%s gives a named state, with sentences that say why', (_, signals, state, text) => {
   const status = statusAfter(...signals)
   expect(status.state).toBe(state)
   expect(sentenceOf(status)).toContain(text)
 })
 
 test.each<GivenUp>(['no-response', 'not-connected', 'not-running', 'not-stored', 'no-key', 'master-gone'])(
-  'who does not return (%s) is told of in the words of Salt first, then with the state and what to do',
+  'a minion that does not return (%s) is described in the words of Salt first, then by state and what to do',
   (why) => {
     const lines = sentenceOf(statusAfter(without(why))).split('\n')
     expect(lines[0]).toMatch(/^Minion did not return\. \[[\w ]+\]$/)
@@ -67,26 +72,26 @@ test.each<GivenUp>(['no-response', 'not-connected', 'not-running', 'not-stored',
 )
 
 describe('the end', () => {
-  test('a return is final for ever', () => {
+  test('a return is always final', () => {
     const status = statusAfter(success)
     for (const signal of [failure, without('no-response'), started])
       expect(nextStatus(status, signal)).toBe(status)
   })
 
-  test('a late return replaces whatever was assumed, and nothing else does', () => {
+  test('a late return replaces an assumed state, and nothing else does', () => {
     for (const given of [[without('no-response')], [started, without('not-connected')]]) {
       expect(statusAfter(...given, success).state).toBe('returned')
       expect(statusAfter(...given, started)).toEqual(statusAfter(...given))
     }
   })
 
-  test('is told apart from being under way', () => {
+  test('is distinguished from a running job', () => {
     const underWay = (signals: JobSignal[]) => isUnderWay(statusAfter(...signals))
     expect([[], [received], [started]].map(underWay)).toEqual([true, true, true])
     expect([[success], [failure], [without('no-key')]].map(underWay)).toEqual([false, false, false])
   })
 })
 
-test('a job that runs does not go back to waiting for its turn', () => {
+test('a running job does not return to waiting for its turn', () => {
   expect(statusAfter(started, received).state).toBe('started')
 })

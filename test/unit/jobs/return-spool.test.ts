@@ -24,7 +24,7 @@ afterEach(async () => {
 })
 
 describe('a return in the spool', () => {
-  test('is still there after a restart, with what belongs to it', async () => {
+  test('is still there after a restart, with all its fields', async () => {
     await openSpool().add({ jid, ret, master: '10.0.0.1', job: { fun: 'test.ping', jid } })
     await open.pop()?.close()
     const [entry, ...others] = openSpool().pending()
@@ -32,7 +32,7 @@ describe('a return in the spool', () => {
     expect(entry).toMatchObject({ jid, ret, master: '10.0.0.1', job: { fun: 'test.ping' } })
   })
 
-  test('is kept for returners with options that JSON does not have', async () => {
+  test('is stored for returners with options that JSON cannot express', async () => {
     const spool = openSpool()
     const job = { jid, ret: 'postgres', ret_kwargs: { id: 9007199254740993n, bytes: Buffer.from([0xff]) } }
     await spool.add({ jid, ret, job })
@@ -40,21 +40,21 @@ describe('a return in the spool', () => {
     expect(spool.outbox?.targets()).toHaveLength(1)
   })
 
-  test('is kept for returners whose names a store cannot have as keys', async () => {
+  test('is stored for returners whose names are too long for keys of a store', async () => {
     const spool = openSpool()
     await spool.add({ jid, ret, job: { jid, ret: 'a\0b,\u{10ffff}' } })
     expect(spool.find(jid)).toEqual(ret)
     expect(spool.outbox?.targets().sort()).toEqual(['a\0b', '\u{10ffff}'])
   })
 
-  test('is gone once it is done', async () => {
+  test('is removed once it is done', async () => {
     const spool = openSpool()
     await spool.done(await spool.add({ jid, ret }))
     expect(spool.pending()).toEqual([])
     expect(spool.find(jid)).toBeUndefined()
   })
 
-  test('is the first of its job, or refused', async () => {
+  test('is the first one of its job, or refused', async () => {
     const spool = openSpool()
     expect(await spool.addFirst({ jid, ret })).toMatchObject({ jid, ret })
     expect(await spool.addFirst({ jid, ret: { ...ret, return: 'lost' } })).toBeUndefined()
@@ -68,7 +68,7 @@ describe('a return in the spool', () => {
     expect(spool.find('20240229120000000003')).toBeUndefined()
   })
 
-  test('comes before those of later jobs, and several of one job are kept apart', async () => {
+  test('comes before those of later jobs, and several of one job are kept separately', async () => {
     const spool = openSpool()
     const first = '20240229120000000001'
     await spool.add({ jid, ret: { return: 3 } })
@@ -80,7 +80,7 @@ describe('a return in the spool', () => {
     expect(returns()).toEqual([2, 4, 3])
   })
 
-  test('that a job process adds is seen by the minion', async () => {
+  test('that a job process adds is visible to the minion', async () => {
     const minion = openSpool()
     await openSpool().add({ jid, ret })
     expect(minion.pending()).toHaveLength(1)
@@ -110,13 +110,13 @@ describe('a large return in the spool', () => {
     expect(read?.return instanceof Encoded && decode(read.return.bytes)).toEqual(value)
   })
 
-  test('that another process has added is found by its place', async () => {
+  test('that another process has added is found by its position', async () => {
     const spool = openSpool()
     const { key } = await openSpool().add({ jid, ret: large, master: '10.0.0.1' })
     expect(spool.at(key)).toMatchObject({ jid, isLarge: true, master: '10.0.0.1' })
   })
 
-  test('leaves nothing behind once it is done', async () => {
+  test('leaves no file once it is done', async () => {
     const spool = openSpool()
     const entry = await spool.add({ jid, ret: large })
     await spool.done(entry)
@@ -125,7 +125,7 @@ describe('a large return in the spool', () => {
     expect(spool.find(jid)).toBeUndefined()
   })
 
-  test('is on its way to returners as a whole', async () => {
+  test('is passed to returners as a whole', async () => {
     const spool = openSpool()
     await spool.add({ jid, ret: large, job: { jid, ret: 'mongo' } })
     const batch = await spool.outbox?.next('mongo')
@@ -133,7 +133,7 @@ describe('a large return in the spool', () => {
   })
 })
 
-test('an empty spool holds nothing and takes nothing', async () => {
+test('an empty spool has no entries and refuses new ones', async () => {
   const spool = ReturnSpool.empty()
   expect(spool.pending()).toEqual([])
   expect(spool.find(jid)).toBeUndefined()

@@ -45,7 +45,7 @@ test('a recorded publication is refused after a restart, an hour later, and afte
   expect(await accept(1, 500)).toBe(false)
 })
 
-test('what cannot be stored is accepted once as well, unless it was stored before', async () => {
+test('a publication that cannot be stored is accepted once as well, unless it was stored before', async () => {
   const unstored = (n: number, serial = n) =>
     seen.acceptUnstored({ keyDigest: 'key', serial, jid: jid(n), now })
   expect(await accept(1)).toBe(true)
@@ -66,19 +66,19 @@ test('serials start anew with another key', async () => {
   expect(await accept(3, 10, 'old')).toBe(false)
 })
 
-test('masters that do not count are told apart by their jids', async () => {
+test('publications without a serial are distinguished by their jids', async () => {
   expect(await seen.accept({ keyDigest: 'key', serial: undefined, jid: jid(1), now })).toBe(true)
   expect(await seen.accept({ keyDigest: 'key', serial: undefined, jid: jid(1), now })).toBe(false)
   expect(await seen.accept({ keyDigest: 'key', serial: undefined, jid: jid(2), now })).toBe(true)
 })
 
-test('what is refused changes nothing', async () => {
+test('a refused publication changes nothing', async () => {
   await accept(1, 5)
   expect(await accept(1, 9)).toBe(false)
   expect(await accept(2, 6)).toBe(true)
 })
 
-test('jids are forgotten after a day, while serials still refuse their publications', async () => {
+test('jids are removed after a day, while serials still refuse their publications', async () => {
   await accept(1, 1)
   now += 25 * hour
   await accept(2, 2)
@@ -86,7 +86,7 @@ test('jids are forgotten after a day, while serials still refuse their publicati
   expect(await accept(1, 3)).toBe(true)
 })
 
-describe('an accepted job is owed', () => {
+describe('an accepted job counts as unfinished', () => {
   const job = { jid: jid(1), fun: 'cmd.run', arg: ['echo hunter2'] }
   const owed = { job, master: 'master:4506', words: { args: ['1.10'], kwargs: {} }, begun: false }
   const withoutArguments = { ...owed, job: { ...job, arg: [] } }
@@ -96,7 +96,7 @@ describe('an accepted job is owed', () => {
     open()
   }
 
-  test('from the moment it counts as seen, also after a restart, without its arguments once it has begun', async () => {
+  test('from the moment it is seen, also after a restart, and without its arguments once it has begun', async () => {
     expect(await seen.accept({ keyDigest: 'key', serial: 1, jid: job.jid, now }, owed)).toBe(true)
     await reopen()
     expect(seen.unsettled()).toEqual([owed])
@@ -106,7 +106,7 @@ describe('an accepted job is owed', () => {
     expect(markBegun(owed)).toEqual({ job: withoutArguments.job, master: owed.master, begun: true })
   })
 
-  test('until its return is in the spool, or nothing is owed', async () => {
+  test('until its return is in the spool, or no return is due', async () => {
     const spool = ReturnSpool.open(directory)
     for (const n of [1, 2])
       await spool.seen?.accept(
@@ -121,7 +121,7 @@ describe('an accepted job is owed', () => {
   })
 })
 
-test('what a version before kept in a store of its own is taken over', async () => {
+test('the separate store of an earlier version is taken over', async () => {
   const file = join(directory, 'seen', 'jobs.mdb')
   const old = openStore(file)
   await new SeenJobs(old).accept({ keyDigest: 'key', serial: 7, jid: jid(1), now })

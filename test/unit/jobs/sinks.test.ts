@@ -5,7 +5,7 @@ import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 const JID = '20300101000000000000'
 
-test('jobs and returns go to sinks, jobs alone to those whose returns minions write, and each time that is told', async () => {
+test('jobs and returns are queued for sinks, jobs alone for those whose returns minions write, with a notification', async () => {
   const folder = await temporaryFolder('salt-ts-sinks-')
   let told = 0
   const jobs = JobCache.open(folder, {

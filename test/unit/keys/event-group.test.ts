@@ -15,11 +15,11 @@ test('a user with a group of their own reads events by it', async () => {
   expect(await eventGroup(['ann'], root, groups)).toBe(1001)
 })
 
-test('several users need a group that holds them all, and nobody else but the master and root', async () => {
+test('several users need a group that contains them all, and no others but the user of the master and root', async () => {
   expect(await eventGroup(['ann', 'bob'], root, groups)).toBe(2000)
   expect(await eventGroup(['bob', 'guest'], root, groups)).toBeUndefined()
 })
 
-test('the group of the master is taken if it holds them: who else is in it was decided with the group', async () => {
+test('the group of the master is used if it contains them, whatever other members it has', async () => {
   expect(await eventGroup(['ann'], { gid: 3000, user: 'salt' }, groups)).toBe(3000)
 })

@@ -31,7 +31,7 @@ const idsInLog = async () =>
     .split('\n')
     .map((line) => JSON.parse(line).id)
 
-test('changes of many keys at once are in the log when their promises resolve, in their order', async () => {
+test('changes of many keys at once are in the log when their promises resolve, in order', async () => {
   await Promise.all(
     ids.map(async (id) => {
       await audit.record([entry(id), { ...entry(id), act: 'delete' }])

@@ -53,7 +53,7 @@ const minionConfig = (given: object = {}) => ({
 })
 
 describe('the key pair of a master', () => {
-  test('is made at the first start, private for its owner, and the same ever after', async () => {
+  test('is made at the first start, readable by its owner only, and the same at later starts', async () => {
     const { key } = await loadMasterKeys(masterConfig({ pki_dir: path('pki') }))
     expect([mode('pki'), mode('pki/master.pem'), mode('pki/master.pub')]).toEqual([0o700, 0o400, 0o644])
     expect(PublicKey.parse(readFileSync(path('pki/master.pub'), 'utf8')).equals(key.publicKey)).toBe(true)
@@ -66,7 +66,7 @@ describe('the key pair of a master', () => {
     expect((await readdir(directory)).sort()).toEqual(['master.pem', 'master.pub'])
   })
 
-  test('has the public key that belongs to the private one, after a crash between the two too', async () => {
+  test('has the public key that belongs to the private one, also after a crash between the two', async () => {
     place('master.pem', pem)
     place('master.pub', PrivateKey.parse(otherPem).publicKey.pem, 0o644)
     const { key } = await loadMasterKeys(masterConfig())
@@ -81,7 +81,7 @@ describe('the key pair of a master', () => {
     })
   })
 
-  test('may be read by the group with permissive_pki_access, but by nobody else', async () => {
+  test('may be read by the group with permissive_pki_access, but not by other users', async () => {
     const permissive = masterConfig({ permissive_pki_access: true })
     place('master.pem', pem, 0o440)
     await expect(loadMasterKeys(permissive)).resolves.toBeDefined()
@@ -89,7 +89,7 @@ describe('the key pair of a master', () => {
     await expect(loadMasterKeys(permissive)).rejects.toMatchObject({ code: 'PERMISSIONS' })
   })
 
-  test('is refused in a directory that others may write', async () => {
+  test('is refused in a directory that other users may write', async () => {
     chmodSync(directory, 0o777)
     await expect(loadMasterKeys(masterConfig())).rejects.toThrow(`chmod go-w ${directory}`)
   })
@@ -151,7 +151,7 @@ describe('the keys of a minion', () => {
     expect(readFileSync(path('minion_master.pub'), 'utf8').trim()).toBe(master.pem)
   })
 
-  test('say which file is damaged', async () => {
+  test('are refused with the name of the damaged file', async () => {
     place('minion.pem', pem)
     place('minion_master.pub', 'damaged', 0o644)
     await expect((await MinionKeys.open(minionConfig())).master().read()).rejects.toThrow(

@@ -49,7 +49,7 @@ describe('an offered key', () => {
     expect(statSync(join(pkiDir, 'minions_pre')).mode & 0o077).toBe(0)
   })
 
-  test('is the same key with other line ends and white space around', async () => {
+  test('is the same key with other line ends and white space around it', async () => {
     const pem = randomPem()
     await keys.offer('web1', pem, autoSign)
     expect(await verdictOf('web1', `\n${pem.replaceAll('\n', '\r\n')}\n\n`)).toBe('accepted')
@@ -103,7 +103,7 @@ describe('an offered key', () => {
     },
   )
 
-  test('is not taken when too many are pending', async () => {
+  test('is refused when too many are pending', async () => {
     const few = policy({ maxPending: 2 })
     const verdicts = []
     for (const id of ['a', 'b', 'c']) verdicts.push(await verdictOf(id, randomPem(), few))
@@ -131,7 +131,7 @@ describe('a hundred keys for one id at once', () => {
     expect(tally(await Promise.all(offers))).toEqual({ accepted: 1, denied: 99 })
   })
 
-  test('the same key offered a hundred times is pending', async () => {
+  test('the same key offered a hundred times stays pending', async () => {
     const pem = randomPem()
     const offers = Array.from({ length: 100 }, () => verdictOf('web1', pem))
     expect(tally(await Promise.all(offers))).toEqual({ pending: 100 })
@@ -191,7 +191,7 @@ describe('the administrator', () => {
     expect(keys.accepted('web1')).toBeUndefined()
   })
 
-  test('does not see files that are no keys', async () => {
+  test('does not list files that are no keys', async () => {
     writeFileSync(join(pkiDir, 'minions_pre/.tmp-0123'), 'left by a crash')
     writeFileSync(join(pkiDir, 'minions_pre/a\nb'), '')
     expect(await keys.list('pending')).toEqual(['db1', 'web1', 'web2'])
@@ -288,7 +288,7 @@ describe.each(DAMAGES)('a key file that %s', (damage, make) => {
 describe('a key that an administrator adds', () => {
   const [web1, web2] = [parseMinionId('web1'), parseMinionId('web2')]
 
-  test('is accepted for an id without a key only', async () => {
+  test('is accepted only for an id without a key', async () => {
     const [first, second] = [randomPem(), randomPem()]
     expect(await keys.add(web1, first)).toEqual([{ id: 'web1', to: 'accepted', pem: first }])
     expect(await keys.add(web1, second)).toBeUndefined()

@@ -49,7 +49,7 @@ describe('autosign_file', () => {
     )
   })
 
-  test('that others may write is ignored, with one warning that says what to do', async () => {
+  test('that other users may write is ignored, with one warning that says what to do', async () => {
     for (const mode of [0o666, 0o664]) {
       const path = file(`autosign${mode}`, '*', mode)
       const one = policy({ autosign_file: path })
@@ -59,7 +59,7 @@ describe('autosign_file', () => {
     }
   })
 
-  test('that is missing signs nobody', async () => {
+  test('that is missing accepts no key', async () => {
     expect(await policy({ autosign_file: join(directory, 'none') }).autoSign({ id: 'web1' })).toBe(false)
   })
 })
@@ -70,26 +70,26 @@ test('autoreject_file is read in the same way', async () => {
   expect(await one.autoReject({ id: 'good1' })).toBe(false)
 })
 
-test('auto_accept signs everybody', async () => {
+test('auto_accept accepts every key', async () => {
   expect(await policy({ auto_accept: true }).autoSign({ id: 'web1' })).toBe('auto_accept')
   expect(await policy({}).autoSign({ id: 'web1' })).toBe(false)
 })
 
 describe('a file in minions_autosign', () => {
-  test('accepts one key and is used up', async () => {
+  test('accepts one key and is deleted', async () => {
     const path = file('minions_autosign/web1', '')
     expect(await policy({}).autoSign({ id: 'web1' })).toBe('minions_autosign')
     expect(existsSync(path)).toBe(false)
     expect(await policy({}).autoSign({ id: 'web1' })).toBe(false)
   })
 
-  test('is used by one of several workers', async () => {
+  test('is used by only one of several workers', async () => {
     file('minions_autosign/web1', '')
     const asked = [policy({}), policy({}), policy({})].map((one) => one.autoSign({ id: 'web1' }))
     expect((await Promise.all(asked)).filter(Boolean)).toEqual(['minions_autosign'])
   })
 
-  test('does not count after autosign_timeout minutes', async () => {
+  test('is ignored after autosign_timeout minutes', async () => {
     const path = file('minions_autosign/web1', '')
     const old = Date.now() / 1000 - 121 * 60
     utimesSync(path, old, old)
@@ -97,7 +97,7 @@ describe('a file in minions_autosign', () => {
     expect(await policy({ autosign_timeout: 122 }).autoSign({ id: 'web1' })).toBe('minions_autosign')
   })
 
-  test('does not count where others may write the folder', async () => {
+  test('is ignored if other users may write the folder', async () => {
     file('minions_autosign/web1', '')
     chmodSync(join(directory, 'minions_autosign'), 0o777)
     expect(await policy({}).autoSign({ id: 'web1' })).toBe(false)
@@ -142,7 +142,7 @@ describe('max_minions', () => {
     expect(await policy({ max_minions }, { connectedIds }).full({ id })).toBe(expected)
   })
 
-  test('is not enforced while nobody knows who is connected', async () => {
+  test('is not enforced while the connected minions are unknown', async () => {
     expect(
       await policy({ max_minions: 1 }, { connectedIds: async () => undefined }).full({ id: 'web3' }),
     ).toBe(false)

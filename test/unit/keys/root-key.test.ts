@@ -24,7 +24,7 @@ test('the key file of the master has 76 characters and is for its owner only', a
   expect(statSync(fileOf(me)).mode & 0o777).toBe(0o600)
 })
 
-test('a key stays at a start, so that no command which has just read it is refused', async () => {
+test('a key stays the same at a start, so that a command that has just read it is not refused', async () => {
   const keys = new RootKeys(config())
   await writeRootKeys(config())
   const key = String(await readRootKey(config(), me))
@@ -36,7 +36,7 @@ test.each([
   ['that others can read', (file: string) => chmodSync(file, 0o644)],
   ['that is broken', (file: string) => writeFileSync(file, 'half')],
   ['that was removed', (file: string) => rmSync(file)],
-])('a key %s is replaced at a start, and proves nothing any more', async (_, spoil) => {
+])('a key %s is replaced at a start, and no longer accepted', async (_, spoil) => {
   const keys = new RootKeys(config())
   await writeRootKeys(config())
   const old = String(await readRootKey(config(), me))
@@ -47,7 +47,7 @@ test.each([
   expect(statSync(fileOf(me)).mode & 0o777).toBe(0o600)
 })
 
-test('nothing matches a missing, empty or broken file, or a name that is a path', async () => {
+test('no key matches a missing, empty or broken file, or a name that is a path', async () => {
   const keys = new RootKeys(config())
   expect(await keys.matches('nobody', '')).toBe(false)
   writeFileSync(fileOf('empty'), '')
@@ -69,12 +69,12 @@ test('each file belongs to its user', needs(ROOT), async () => {
   expect(statSync(fileOf('daemon')).uid).toBe(Number(daemon))
 })
 
-test('patterns of publisher_acl stand for the users they match', needs(ROOT), async () => {
+test('patterns of publisher_acl include the users they match', needs(ROOT), async () => {
   await writeRootKeys(config({ 'daem*': ['test.*'] }))
   expect(existsSync(fileOf('daemon'))).toBe(true)
 })
 
-test('a user who is no longer in publisher_acl loses the file', async () => {
+test('the file of a user who is no longer in publisher_acl is deleted', async () => {
   await writeRootKeys(config({ daemon: ['test.*'] }))
   await writeRootKeys(config())
   expect(existsSync(fileOf('daemon'))).toBe(false)

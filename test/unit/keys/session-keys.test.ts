@@ -43,7 +43,7 @@ afterEach(async () => {
 })
 
 describe('a session key', () => {
-  test('is made at sign-in, and stays for the next one and after a restart', async () => {
+  test('is made at sign-in, and stays the same for the next one and after a restart', async () => {
     const key = await accept('web1')
     expect(await sessions.current('web1')).toBeUndefined()
     const session = await sessions.forAcceptedKey('web1', key)
@@ -53,7 +53,7 @@ describe('a session key', () => {
   })
 
   test(
-    'is seen by a worker at once, though it has looked for it in the same turn of its event loop',
+    'is found by a worker at once, even if it has looked for the key in the same turn of its event loop',
     SLOW_TEST,
     async () => {
       await accept('web1')
@@ -78,7 +78,7 @@ describe('a session key', () => {
     },
   )
 
-  test('is the same for all workers, whoever makes it', async () => {
+  test('is the same for all workers, whichever makes it', async () => {
     const key = await accept('web1')
     const workers = [sessions, openSessions(), openSessions()]
     const made = await Promise.all(workers.map((worker) => worker.forAcceptedKey('web1', key)))
@@ -99,7 +99,7 @@ describe('a session key', () => {
     }
   })
 
-  test('does not pass to another key that is accepted for the id', async () => {
+  test('is not used for another key that is accepted for the id', async () => {
     const old = await sessions.forAcceptedKey('web1', await accept('web1'))
     await keys.remove('web1')
     const key = await accept('web1')
@@ -115,7 +115,7 @@ describe('a session key', () => {
     expect((await sessions.forAcceptedKey('web1', key)).text).not.toBe(old.text)
   })
 
-  test('that was used is remembered as such when the next one is made and after a restart; one handed out is not', async () => {
+  test('that was used stays marked as used after the next one is made and after a restart', async () => {
     const key = await accept('web1')
     await sessions.forAcceptedKey('web1', key)
     expect(await sessions.wasUsed('web1')).toBe(false)
@@ -129,7 +129,7 @@ describe('a session key', () => {
     expect(await sessions.wasUsed('web1')).toBe(false)
   })
 
-  test('lasts for ever with a life time of 0', async () => {
+  test('never expires with a life time of 0', async () => {
     const lasting = openSessions(0)
     const session = await lasting.forAcceptedKey('web1', await accept('web1'))
     now += 86_400_000_000
@@ -149,14 +149,14 @@ describe('without an accepted key', () => {
     },
   )
 
-  test('a pending or other key gets none', async () => {
+  test('a pending or another key gets none', async () => {
     const pem = randomPem()
     await keys.offer('web1', pem, policy())
     await expect(sessions.forAcceptedKey('web1', PublicKey.parse(pem))).rejects.toThrow('no longer accepted')
   })
 })
 
-test('sessions of keys that are gone are removed by pruning', async () => {
+test('sessions of deleted keys are removed by pruning', async () => {
   for (const id of ['web1', 'web2']) await sessions.forAcceptedKey(id, await accept(id))
   await keys.remove('web1')
   expect(await sessions.prune()).toBe(1)

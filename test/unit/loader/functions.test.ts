@@ -7,14 +7,14 @@ const run = (made: Pick<Fn, 'params' | 'returns'>) =>
   makeLoaded('size.of', made as Fn, undefined).run({}, context)
 
 describe('a result that is declared', () => {
-  test('is given when it fits', async () => {
+  test('is returned when it fits', async () => {
     expect(await run(fn({}, () => 7, { returns: p.integer() }))).toBe(7)
     expect(await run(fn({}, async () => ({ x: 1 }), { returns: p.object({ x: p.number() }) }))).toEqual({
       x: 1,
     })
     expect(await run(fn({}, () => undefined, { returns: p.optional(p.string()) }))).toBe(undefined)
   })
-  test('is an error of the function, which says so, when it does not', async () => {
+  test('is an error of the function if the value does not fit', async () => {
     const wrong = fn({}, () => JSON.parse('"large"') as number, { returns: p.integer() })
     await expect(run(wrong)).rejects.toMatchObject({
       code: 'RESULT_INVALID',
@@ -43,7 +43,7 @@ describe('a result that is declared', () => {
     const either = p.union(p.object({ size: p.integer() }), p.object({ bytes: p.bytes() }))
     expect(await run(fn({}, () => ({ bytes }), { returns: either }))).toEqual({ bytes })
   })
-  test('is no bytes and no date where a text is declared, and no invalid date', async () => {
+  test('rejects bytes and dates for a text, and an invalid date', async () => {
     const given = (value: unknown, returns: Schema) => run(fn({}, () => value as never, { returns }))
     const at = new Date('2026-01-31T12:00:00Z')
     await expect(given(Buffer.from('x'), p.string())).rejects.toThrow("'result' must be a string")
@@ -54,11 +54,11 @@ describe('a result that is declared', () => {
     const later = p.refine(p.dateTime(), (time) => time > at, 'must be later')
     await expect(given(at, later)).rejects.toThrow("'result' must be later")
   })
-  test('must be there', async () => {
+  test('is mandatory', async () => {
     const nothing = fn({}, () => JSON.parse('null') as string, { returns: p.string() })
     await expect(run(nothing)).rejects.toThrow("'result' must be a string, not null")
   })
-  test('is not shown where it is secret', async () => {
+  test('is not shown in the error if it is secret', async () => {
     const secret = fn({}, () => JSON.parse('12345') as string, { returns: p.secret(p.string()) })
     await expect(run(secret)).rejects.toThrow(/must be a string$/)
   })

@@ -5,7 +5,7 @@ import { extensionFolder } from './folder.ts'
 
 const folder = extensionFolder()
 
-test('every kind that something loads has its row', () => {
+test('every kind of plugin that is loaded has its row', () => {
   expect([...kinds.keys()].sort()).toEqual(
     'auth engines executors fileserver grains matchers modules outputters returners runners utils wheel'.split(
       ' ',
@@ -17,7 +17,7 @@ describe.each([...kinds.values()])('$name', (kind) => {
   const plugin = `export default { ${(kind.members ?? []).map((m) => `${m}() {}`).join(', ')} }\n`
   const content = kind.shape === 'functions' ? 'export const f = () => 1\n' : plugin
 
-  test('have config keys that are known', () => {
+  test('have options for folders and for disabling', () => {
     const { config } = loadMasterConfig({ overrides: { root_dir: folder.path }, configDir: folder.path })
     expect(config).toHaveProperty(kind.dirsKey, [])
     expect(config).toHaveProperty(kind.disableKey, [])
@@ -60,7 +60,7 @@ describe.each([...kinds.values()].filter(({ members }) => members?.length))('$na
       `${wrong}; write 'export default ${kind.maker}({ ${kind.members?.[0]}: … })'`,
     )
   })
-  test('without an obligatory member are refused by name', async () => {
+  test('without a mandatory member are refused with its name', async () => {
     await folder.put(`${kind.folders[0]}/empty.js`, 'export default {}\n')
     await expect(folder.open({}, {}, kind.name).plugin('empty')).rejects.toThrow(
       `its default export has no ${kind.members?.[0]}()`,

@@ -35,7 +35,7 @@ describe('finding functions', () => {
     await put('modules/_shout.ts', 'export const shout = (text: string): string => text.toUpperCase()\n')
     expect(await call(open(), 'hello.hi', ['bob'])).toBe('BOB')
   })
-  test('so does JavaScript, and finds npm packages beside it', async () => {
+  test('a JavaScript file imports salt-ts and helpers, too, and npm packages beside it', async () => {
     await put('node_modules/dep/package.json', '{"name":"dep","main":"index.js"}')
     await put('node_modules/dep/index.js', 'module.exports = { value: 7 }')
     await put(
@@ -44,7 +44,7 @@ describe('finding functions', () => {
     )
     expect(await call(open(), 'plain.get')).toBe(7)
   })
-  test('a folder of module_dirs may hold the modules itself', async () => {
+  test('a folder of module_dirs can contain the modules itself', async () => {
     await put('hello.ts', 'export const hi = () => 1\n')
     expect(await call(open(), 'hello.hi')).toBe(1)
   })
@@ -58,7 +58,7 @@ describe('finding functions', () => {
     expect(await call(loader, 'old.add', [1, 2])).toBe(3)
     expect(await call(loader, 'folder.delete')).toBe('gone')
   })
-  test('plain functions get positional values as they are; values, classes and helpers are no functions', async () => {
+  test('plain functions get positional values unchanged; values, classes and helpers are no functions', async () => {
     const loader = openFixtures()
     expect(await call(loader, 'plain.add', ['a', 1])).toBe('a1')
     expect(await call(loader, 'plain.NAME')).toMatch(
@@ -68,12 +68,12 @@ describe('finding functions', () => {
     expect(await call(loader, '_helper.hidden')).toBe("'_helper.hidden' is not available.")
     expect((await loader.get('plain.add'))?.params).toHaveProperty('args.kind', 'rest')
   })
-  test('the declared outputter comes with the function', async () => {
+  test('a function has its declared outputter', async () => {
     const loader = openFixtures()
     expect((await loader.get('greet.hello'))?.outputter).toBe('txt')
     expect(await loader.get('greet.delete')).not.toHaveProperty('outputter')
   })
-  test('built-in modules are there', async () => {
+  test('built-in modules are available', async () => {
     expect(await call(open(), 'test.ping')).toBe(true)
   })
   test('names of Object members are no functions', async () => {
@@ -88,7 +88,7 @@ describe('precedence', () => {
   const provider = (text: string, virtualName = '') =>
     `${virtualName && `export const virtualName = '${virtualName}'\n`}export const who = () => '${text}'\n`
 
-  test('-m goes before extension_modules before built in, and the last -m first', async () => {
+  test('-m precedes extension_modules, which precede built-in ones, and the last -m comes first', async () => {
     await put('a/modules/mod.js', provider('a'))
     await put('b/modules/mod.js', provider('b'))
     await put('ext/modules/mod.js', provider('ext'))
@@ -109,7 +109,7 @@ describe('precedence', () => {
     const loader = open({ module_dirs: [folder.path, path.join(folder.path, 'direct')] })
     expect([await call(loader, 'one.who'), await call(loader, 'two.who')]).toEqual(['one', 'two'])
   })
-  test('several files serve one name: the first with a function wins, others add theirs', async () => {
+  test('several files provide one name: the first with a function wins, others add theirs', async () => {
     await put('modules/apt.js', `${provider('apt', 'pkg')}export const hold = () => 'apt'\n`)
     await put('modules/zypper.js', `${provider('zypper', 'pkg')}export const lock = () => 'zypper'\n`)
     const loader = open()
@@ -123,7 +123,7 @@ describe('precedence', () => {
     expect(await loader.view.functions('pkg.*')).toEqual(['pkg.hold', 'pkg.lock', 'pkg.who'])
     expect((await loader.view.providers()).pkg).toBe(path.join(folder.path, 'modules/apt.js'))
   })
-  test('a name is served by the file called so, then by those whose names have it in it, then by others', async () => {
+  test('a module comes from the file of its name, then from files whose names contain it, then from others', async () => {
     await put('modules/a_corp.js', `${provider('corp', 'pkg')}export const only = () => 'corp'\n`)
     await put('modules/b_aptpkg.js', `${provider('aptpkg', 'pkg')}export const hold = () => 'aptpkg'\n`)
     const loader = open()
@@ -132,7 +132,7 @@ describe('precedence', () => {
     await put('modules/pkg.js', provider('pkg'))
     expect(await call(open(), 'pkg.who')).toBe('pkg')
   })
-  test('what takes the place of a built-in file is warned of when it is loaded, with what is not there any more', async () => {
+  test('a file that replaces a built-in one causes a warning when it is loaded, with the functions that are missing', async () => {
     const cmd = await put(
       'modules/cmd.js',
       `export const run = () => 'mine'\nexport const run_all = () => 'mine'\n`,
@@ -157,13 +157,13 @@ describe('precedence', () => {
     [{ providers: { test: 'mine' } }, false],
     [{}, true],
   ])(
-    'what the configuration does to a built-in module counts where it is asked for: %j',
+    'an override of a built-in module in the configuration applies to its new name: %j',
     async (config, is) => {
       await put('modules/mine.js', provider('mine', 'test'))
       expect(await open(config).isBuiltIn('test.ping')).toBe(is)
     },
   )
-  test('disabled modules and those not on the whitelist are absent, and say so', async () => {
+  test('disabled modules and those not on the whitelist are absent, with a reason', async () => {
     await put('modules/mod.js', provider('x'))
     const disabled = open({ disable_modules: ['mod'] })
     expect(await call(disabled, 'mod.who')).toBe(
@@ -176,10 +176,10 @@ describe('precedence', () => {
   })
 })
 
-describe('parameters of a function, which tell what of a call may be shown', () => {
+describe('parameters of a function, which decide what of a call may be shown', () => {
   const login = `import { fn, p } from 'salt-ts'\nexport const login = fn({ word: p.secret(p.string()) }, () => 1)\n`
 
-  test('are known of a module that came, or was repaired, after others were asked for', async () => {
+  test('are known of a module that was added, or repaired, after others were loaded', async () => {
     const loader = open()
     expect(await loader.params('test.ping')).toEqual({})
     expect(await loader.params('late.login')).toBeUndefined()
@@ -188,7 +188,7 @@ describe('parameters of a function, which tell what of a call may be shown', () 
     await put('modules/late.js', login)
     expect(await loader.params('late.login')).toMatchObject({ word: { secret: true } })
   })
-  test('cannot be known of a module that hangs or must not be used, and that is said soon', async () => {
+  test('are an error for a module that hangs or must not be used, without a long wait', async () => {
     await put('modules/hangs.js', `await new Promise(() => {})\n${login}`)
     await put('modules/mod.js', login)
     const loader = open({ disable_modules: ['mod'] }, { timeoutMs: 50 })
@@ -202,7 +202,7 @@ describe('parameters of a function, which tell what of a call may be shown', () 
 })
 
 describe('virtual', () => {
-  test('the reason is found by the name users know', async () => {
+  test('the reason is found by the name of the module', async () => {
     await put('modules/aptpkg.js', `export const virtualName = 'pkg2'\nexport const virtual = 'needs apt'\n`)
     const loader = open()
     expect(await call(loader, 'pkg2.install')).toBe("'pkg2' __virtual__ returned False: needs apt (aptpkg)")
@@ -221,7 +221,7 @@ describe('virtual', () => {
     const only = openFixtures({ disable_modules: ['provides'] }, { grains: { os: 'Debian' } })
     expect(await call(only, 'pkg.install')).toBe('installed by refuses')
   })
-  test('aliases serve the same functions; init runs before virtual, and its failure is a reason', async () => {
+  test('aliases provide the same functions; init runs before virtual, and its failure is a reason', async () => {
     await put(
       'modules/a.js',
       `let ready\nexport const init = () => { ready = true }\nexport const virtual = () => ready\nexport const virtualAliases = ['b']\nexport const f = () => 1\n`,
@@ -234,7 +234,7 @@ describe('virtual', () => {
     expect([await call(loader, 'a.f'), await call(loader, 'b.f')]).toEqual([1, 1])
     expect(await call(loader, 'c.f')).toContain('c.js: init failed: no disk')
   })
-  test('what fn made is for users, whatever its name', async () => {
+  test('functions made by fn are public, whatever their names', async () => {
     const text = ['init', 'load', 'virtual', 'outputter'].map((n) => `export const ${n} = fn(() => '${n}')`)
     await put('modules/odd.js', `import { fn } from 'salt-ts'\n${text.join('\n')}\n`)
     const loader = open()
@@ -250,7 +250,7 @@ describe('virtual', () => {
     ['functions', '[a, c]'],
     ['names', "['a', 'd']"],
     ['both', "['a', c]"],
-  ])('load says what is public: %s', async (_, load) => {
+  ])('load defines the public functions: %s', async (_, load) => {
     await put(
       'modules/some.js',
       `export const a = () => 1\nexport const b = () => 2\nconst c = () => 3\nexport { c as d }\nexport const load = ${load}\n`,
@@ -274,7 +274,7 @@ describe('virtual', () => {
       "load has an item, load[0], that the file does not export; write 'export const ping = fn(…)' for each function",
     ],
     ["'a'", "load is not a list; write 'export const load = [ping, echo]' with functions of the file"],
-  ])('load that cannot be followed is a failure that says so: %s', async (load, sentence) => {
+  ])('a load that cannot be followed is an error with a reason: %s', async (load, sentence) => {
     const file = await put(
       'modules/some.js',
       `export const a = () => 1\nconst hidden = () => 2\nexport const load = ${load}\n`,
@@ -283,7 +283,7 @@ describe('virtual', () => {
       `'some.a' is not available. Possible reasons: '${file}: ${sentence}'`,
     )
   })
-  test('names that begin with _ are private, whoever asks', SLOW_TEST, async () => {
+  test('names that begin with _ are private for all callers', SLOW_TEST, async () => {
     const file = await put(
       'modules/some.ts',
       "import { fn } from 'salt-ts'\nexport const _secret = fn(() => 1)\nexport function _plain() {}\n" +
@@ -310,12 +310,12 @@ describe('broken files', () => {
     ['throws.x', 'modules/throws.js', '3: Error: broken on purpose'],
     ['syntax.a', 'broken/modules/syntax.ts', '3: SyntaxError: Unexpected "="'],
     ['syntaxjs.a', 'broken/modules/syntaxjs.js', "4: SyntaxError: Unexpected token '='"],
-  ])('%s is answered with file, line and reason', async (name, file, reason) => {
+  ])('%s is reported with file, line and reason', async (name, file, reason) => {
     expect(await call(openFixtures(), name)).toBe(
       `'${name}' is not available. Possible reasons: '${inFixture(file)}:${reason}'`,
     )
   })
-  test('one that hangs on import is given up, and harms nobody else', SLOW_TEST, async () => {
+  test('a module that hangs on import is given up, without effect on others', SLOW_TEST, async () => {
     const loader = openFixtures({}, { timeoutMs: 1500 })
     const [hanging, other] = await Promise.all([
       call(loader, 'hangs.never'),
@@ -324,7 +324,7 @@ describe('broken files', () => {
     expect(hanging).toContain('hangs.js: did not finish loading within 1.5 s')
     expect(other).toBe(2)
   })
-  test('one that was given up and loads after all is taken at the next call', async () => {
+  test('a module that was given up and loads later is used by the next call', async () => {
     await put(
       'modules/slow.js',
       'await new Promise((load) => Object.assign(globalThis, { letLoad: load }))\nexport const f = () => 1\n',
@@ -357,7 +357,7 @@ describe('broken files', () => {
     await put('modules/needy.js', `import lib from 'nosuchlib'\nexport const f = () => lib\n`)
     expect(await call(open(), 'needy.f')).toContain("Cannot find package 'nosuchlib'")
   })
-  test('all that failed can be listed', async () => {
+  test('all failed files can be listed', async () => {
     await put('modules/bad.js', 'throw 5\n')
     const failures = Object.entries(await open().view.failures())
     const own = failures.filter(([file]) => file.startsWith(folder.path))
@@ -368,13 +368,13 @@ describe('broken files', () => {
 })
 
 describe('listing and documentation', () => {
-  test('nothing is imported to list or document', async () => {
+  test('listing and documenting imports no file', async () => {
     await put('modules/bomb.js', `/** Boom. */\nexport const tick = () => 1\nthrow new Error('imported')\n`)
     const loader = open()
     expect(await loader.view.functions('bomb.*')).toEqual(['bomb.tick'])
     expect(await loader.view.doc('bomb.tick')).toBe('Boom.')
   })
-  test('nor to say that a function is not there', async () => {
+  test('a missing function is reported without an import', async () => {
     await put('modules/bomb.js', `export const tick = () => 1\nthrow new Error('imported')\n`)
     const errors: string[] = []
     const loader = open({}, { log: { ...quietLog, error: (line) => errors.push(line) } })
@@ -414,7 +414,7 @@ describe('listing and documentation', () => {
     })
     expect(await view.argspec('no.such')).toBeUndefined()
   })
-  test('other kinds are seen through the same view', async () => {
+  test('other kinds of extensions are listed in the same way', async () => {
     const { view } = open()
     expect(await view.of('runners')?.modules()).toContain('test')
     expect(view.of('nonsense')).toBeUndefined()
@@ -422,7 +422,7 @@ describe('listing and documentation', () => {
 })
 
 describe('reload', () => {
-  test('takes the new code, helpers included, while what runs keeps the old', async () => {
+  test('loads the new code, helpers included, while running functions keep the old', async () => {
     const helper = (n: number) => put('modules/_part.ts', `export const part = (): number => ${n}\n`)
     await helper(1)
     await put('modules/mod.ts', `import { part } from './_part.ts'\nexport const get = () => part()\n`)
@@ -433,7 +433,7 @@ describe('reload', () => {
     expect(await call(loader, 'mod.get')).toBe(2)
     expect(await old?.run(old.bind([], {}), {} as Context)).toBe(1)
   })
-  test('CommonJS too', async () => {
+  test('works for CommonJS, too', async () => {
     await put('modules/old.cjs', 'exports.get = () => 1\n')
     const loader = open()
     expect(await call(loader, 'old.get')).toBe(1)
@@ -441,7 +441,7 @@ describe('reload', () => {
     await loader.reload()
     expect(await call(loader, 'old.get')).toBe(22)
   })
-  test('a file that is added, changed or repaired is found when a function of it is missed', async () => {
+  test('a file that is added, changed or repaired is found when a missing function of it is called', async () => {
     const loader = open()
     expect(await call(loader, 'late.a')).toBe("'late.a' is not available.")
     await put('modules/late.js', 'export const a = = 1\n')
@@ -454,7 +454,7 @@ describe('reload', () => {
   })
 })
 
-test('a default that its own declaration refuses is said when the file is loaded', async () => {
+test('a default that does not fit its declaration is reported when the file is loaded', async () => {
   const text = `import { fn, p } from 'salt-ts'
 export const of = fn({ count: p.default(p.integer(), 'x') }, ({ count }) => count)
 `
@@ -480,13 +480,13 @@ describe('plugins', () => {
     const plugin = await loader.plugin<{ render(value: unknown): string }>('loud')
     expect(plugin.render('x')).toBe('x!')
   })
-  test('one that came after others were asked for is found without a restart', async () => {
+  test('a plugin that was added after others were loaded is found without a restart', async () => {
     const loader = open({}, {}, 'outputters')
     await expect(loader.plugin('late')).rejects.toThrow("There is no 'late' in the outputters.")
     await put('outputters/late.js', `export default { render: () => 'late' }\n`)
     expect((await loader.plugin<{ render(): string }>('late')).render()).toBe('late')
   })
-  test('an unknown one is refused with the known ones, a broken one with the reason', async () => {
+  test('an unknown one is refused with the known names, a broken one with the reason', async () => {
     await put('out/loud.js', 'export default { render: String }\n')
     await put('out/half.js', 'export default { print() {} }\n')
     const loader = openOutputters()
@@ -511,12 +511,12 @@ describe('the context', () => {
       },
     }) as unknown as Parameters<typeof createContext>[0]
 
-  test('call runs another function in a nested context whose exit code is the one of the job, as in Salt', async () => {
+  test('call runs another function in a nested context that sets the exit code of the job, as in Salt', async () => {
     const context = createContext(base(), open())
     expect(await context.call('test.retcode', [3])).toBe(true)
     expect([context.nested, context.retcode]).toEqual([false, 3])
   })
-  test('call takes values by position, by name, or both', async () => {
+  test('call accepts values by position, by name, or both', async () => {
     await put(
       'modules/area.ts',
       `import { fn, p } from 'salt-ts'
@@ -529,7 +529,7 @@ export const of = fn({ width: p.number(), height: p.number() }, ({ width, height
     expect(await call(untyped('area.of'), [1], { height: 2 })).toEqual([1, 2])
     await expect(call(untyped('area.of'), { width: 1, heigth: 2 })).rejects.toThrow(/not valid: heigth=2/)
   })
-  test('call of a function that is not there says which may have been meant, and imports nothing for that', async () => {
+  test('call of a missing function suggests a similar name, and imports nothing for that', async () => {
     await put('modules/near.js', "throw new Error('imported')\nexport const greet = () => 1\n")
     const { call } = createContext(base(), open())
     await expect(call(untyped('cmd.rnu'), ['id'])).rejects.toThrow(
@@ -551,7 +551,7 @@ export const of = fn({ width: p.number(), height: p.number() }, ({ width, height
         expect.objectContaining({ code: 'INVOCATION', message: sentence }),
       )
   })
-  test('what a function writes to its facts is refused, and nobody else sees it', async () => {
+  test('grains, opts and pillar cannot be changed by a function', async () => {
     await put(
       'modules/writes.js',
       `export const virtual = ({ grains }) => { try { grains.os = 'x' } catch (error) { return error.message } return true }
@@ -578,7 +578,7 @@ export const pillar = fn((_, { pillar }) => { pillar.list[0].name = 'x' })
       'Cannot assign to read only',
     )
   })
-  test('nested functions share scratch values and see that they are nested', async () => {
+  test('nested functions share scratch values and are marked as nested', async () => {
     await put(
       'modules/deep.ts',
       `import { fn } from 'salt-ts'
@@ -590,7 +590,7 @@ export const outer = fn(async (_, { call }) => call('deep.inner'))
     expect(await context.call(untyped('deep.outer'))).toBe(9)
     expect([context.context.get('seen'), context.retcode]).toEqual([true, 9])
   })
-  test('functions tell lines under the name of what they were loaded from, as in Salt; secrets are hidden in all', async () => {
+  test('functions log under the name of their module, as in Salt, and secrets are hidden in all lines', async () => {
     await put(
       'modules/own.ts',
       `import { fn, p } from 'salt-ts'
@@ -627,7 +627,7 @@ export const other = fn({ word: p.string() }, ({ word }, { log }) => log.info('o
       message: "'no.such' is not available.",
     })
   })
-  test('getters of the base are not read', () => {
+  test('getters of the base context are not called', () => {
     expect(() => createContext(base(), open())).not.toThrow()
   })
 })

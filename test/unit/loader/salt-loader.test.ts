@@ -126,7 +126,7 @@ describe('virtual', () => {
     await loader.reload()
     expect(await call(loader, 'mod.f')).toBe(true)
   })
-  test('may look at opts, grains, pillar and what other files left in the context', async () => {
+  test('can read opts, grains, pillar and the values that other files left in the context', async () => {
     await put(
       'modules/first.js',
       `export const init = ({ context }) => context.set('seen', 'it')\nexport const f = () => 1\n`,
@@ -141,7 +141,7 @@ describe('virtual', () => {
     await call(loader, 'first.f')
     expect(await call(loader, 'mod.f')).toBe(refusal('hello Debian web it'))
   })
-  test('that calls its own module, or what needs a minion, is a failure that says so', async () => {
+  test('that calls its own module, or a function that needs a minion, fails with a reason', async () => {
     await put('modules/mod.js', told(`({ call }) => call('mod.f')`))
     const loader = open()
     expect(await call(loader, 'mod.f')).toContain(

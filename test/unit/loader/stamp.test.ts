@@ -1,4 +1,4 @@
-/** What tells watches that users' files have changed. */
+/** The stamp by which watches notice changes of users' files. */
 import { expect, test } from 'vitest'
 import { usersStamp } from '../../../core/loader/index.ts'
 import { extensionFolder } from './folder.ts'

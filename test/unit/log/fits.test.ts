@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { loadMasterConfig } from '../../../core/config/index.ts'
 import { createLogger } from '../../../core/log/index.ts'
 
-test('takes its formats from a configuration', () => {
+test('a logger has the formats of the configuration', () => {
   const lines: string[] = []
   const { config } = loadMasterConfig({
     configDir: '/nonexistent',

@@ -16,7 +16,7 @@ const open = (countsFloods = true) =>
     formats: { log_fmt_console: '%(levelname)s %(message)s' },
   })
 
-test('the same error is written once a minute, and then how often it came', () => {
+test('the same error is written once a minute, and then the number of repetitions', () => {
   const log = open()
   for (let n = 0; n < 413; n++) log.error('The publisher is away.')
   expect(written).toEqual(['ERROR The publisher is away.'])
@@ -28,7 +28,7 @@ test('the same error is written once a minute, and then how often it came', () =
   expect(written).toHaveLength(3)
 })
 
-test('errors that differ in a number are written ten times, with the latest where they are counted', () => {
+test('errors that differ in a number are written ten times, then the latest with the count', () => {
   const log = open()
   for (let n = 1; n <= 50; n++) log.warn(`The event of job ${n} was lost.`)
   log.error('Something else.')
@@ -39,13 +39,13 @@ test('errors that differ in a number are written ten times, with the latest wher
   ])
 })
 
-test('what is shown behind a sentence may differ: such lines are written ten times', () => {
+test('lines that differ only in details are written ten times', () => {
   const log = open()
   for (let n = 0; n < 30; n++) log.error('Refused', { id: `web${n}` })
   expect(written).toHaveLength(10)
 })
 
-test('of several components each has its own lines, and nothing is kept back when the log is closed', async () => {
+test('each component has its own limit, and no line is lost when the log is closed', async () => {
   const log = open()
   for (const component of ['one', 'other']) {
     log.child(component).error('No.')
@@ -56,7 +56,7 @@ test('of several components each has its own lines, and nothing is kept back whe
   expect(written.slice(2)).toEqual(Array(2).fill('ERROR No. … and one more like it in the last minute.'))
 })
 
-test('what is told as information, and what a command says, is never left out', () => {
+test('lines of level info, and lines of a command, are never left out', () => {
   const [daemon, command] = [open(), open(false)]
   for (let n = 0; n < 20; n++) daemon.info('A job.')
   for (let n = 0; n < 20; n++) command.error('No.')

@@ -45,7 +45,7 @@ describe('on the terminal', () => {
     ])
   })
 
-  test('only what is as bad as the level is shown', () => {
+  test('only levels at least as severe as the configured one are shown', () => {
     const { lines, log } = terminal('warning')
     log.info('no')
     log.warn('yes')
@@ -71,7 +71,7 @@ describe('on the terminal', () => {
     expect(lines).toEqual(['[INFO    ] key accepted id=web1 minions=["a b"] big=12 bytes="<3 bytes>"\n'])
   })
 
-  test('facts stand where the message names them, which is not built for a line nobody sees', () => {
+  test('facts replace their placeholders in the message, which is not built for a line that is not shown', () => {
     const { lines, log } = terminal('debug')
     log.debug('Sending event: tag = {tag}; data = {data} {other}', { tag: 'salt/x', data: { a: 1 }, b: 2 })
     expect(lines).toEqual(['[DEBUG   ] Sending event: tag = salt/x; data = {"a":1} {other} b=2\n'])
@@ -88,7 +88,7 @@ describe('on the terminal', () => {
     expect(lines[1]).toContain('error="alone"')
   })
 
-  test('cycles and depth do no harm', () => {
+  test('cycles and deep nesting do no harm', () => {
     const { lines, log } = terminal()
     const cycle: Record<string, unknown> = { name: 'x' }
     cycle.self = cycle
@@ -106,7 +106,7 @@ describe('formats', () => {
     expect(lines[0]).toMatch(/^ INFO\|INFO {4}\|020\|\d{3}\|salt\|hello\|\|100%\n$/)
   })
 
-  test('have who told a line, and what Python writes where that is not known', () => {
+  test('have the logger of a line, and the values of Python where it is unknown', () => {
     const names = ['name', 'module', 'process', 'processName', 'thread', 'threadName', 'lineno', 'funcName']
     const format = [...names, 'filename', 'pathname'].map((name) => `%(${name})s`).join('|')
     const { lines, log } = terminal('all', { log_fmt_console: format })
@@ -152,7 +152,7 @@ describe('components', () => {
     expect(lines).toEqual(['salt.master\n', 'salt.channel.server\n', 'salt.cli.run\n'])
   })
 
-  test('can be asked for of any log', () => {
+  test('can be created from any log', () => {
     const { lines, log } = terminal('all', { log_fmt_console: '%(name)s' })
     component(log, 'crypt').info('x')
     const { info, ...rest } = log
@@ -161,7 +161,7 @@ describe('components', () => {
     expect(lines).toEqual(['salt.crypt\n', 'salt.master\n'])
   })
 
-  test('may have levels of their own, with or without the prefix of Salt', () => {
+  test('can have levels of their own, with or without the prefix of Salt', () => {
     const { lines, log } = terminal('error', {
       log_granular_levels: { 'salt.minion': 'debug', loader: 'quiet' },
     })
@@ -174,8 +174,8 @@ describe('components', () => {
   })
 })
 
-describe('what comes from peers', () => {
-  test('cannot begin a line of its own or steer the terminal', () => {
+describe('text from peers', () => {
+  test('cannot begin a line of its own or control the terminal', () => {
     const { lines, log } = terminal()
     log.info('id is web1\n[ERROR   ] forged\r\x1b[2J\u2028\u202e', { id: 'a\nb' })
     log.child('evil\nname').info('x')
@@ -184,7 +184,7 @@ describe('what comes from peers', () => {
     expect(lines.join('').split('\n')).not.toContainEqual(expect.stringMatching(/^\[ERROR {3}\] forged/))
   })
 
-  test('shows no secret, wherever it is', () => {
+  test('shows no secret, wherever it occurs', () => {
     const { lines, log } = terminal('all')
     const secret = 'hunter2'
     log.info('request', {
@@ -214,7 +214,7 @@ describe('in the file', () => {
   })
   afterEach(() => removeFolder(dir))
 
-  test('a line has time, component, level and process, as in Salt; others cannot read it', async () => {
+  test('a line has time, component, level and process, as in Salt; only its owner can read it', async () => {
     const path = join(dir, 'var', 'log', 'master')
     const log = createLogger({ program: 'salt-master', file: { path, level: 'info' } })
     log.child('channel').info('hello')
@@ -243,7 +243,7 @@ describe('in the file', () => {
     expect(await readFile(path, 'utf8')).toBe('quietly\nloudly\n')
   })
 
-  test('is begun anew when it was moved away', async () => {
+  test('is created anew when it was moved away', async () => {
     const path = join(dir, 'log')
     const log = createLogger({
       program: 'x',
@@ -279,7 +279,7 @@ describe('in the file', () => {
   })
 })
 
-test('goes nowhere if there is neither terminal nor file', async () => {
+test('a log without terminal and file writes nothing', async () => {
   const log = createLogger({ program: 'x' })
   log.critical('no')
   expect(log.isLevelEnabled('critical')).toBe(false)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createLogger } from '../../../core/log/index.ts'
 import { createRelayLog, type RelayedLine, writeRelayedLine } from '../../../core/log/relay.ts'
 
-test('a line that another process writes keeps its process, component and facts, without secrets', () => {
+test('a line of another process keeps its process, component and facts, without secrets', () => {
   const given: RelayedLine[] = []
   const log = createRelayLog((line) => given.push(line), 'JobProcess') as ReturnType<typeof createLogger>
   log.info('started')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { unknownFields } from '../../../core/log/index.ts'
 
-test('a field of a line that does not exist is named, and the one that was meant', () => {
+test('an unknown field of a log format is named, with a suggestion', () => {
   expect(
     unknownFields({
       log_fmt_console: '%(what)s 100%% %%(x)s',

@@ -15,7 +15,7 @@ const sender = (): Sender => ({
   algorithms: { encryption: 'OAEP-SHA224', signing: 'PKCS1v15-SHA224' },
 })
 
-test('a runner of a minion counts until its process is gone, whatever was answered; only one that runs is audited as allowed', async () => {
+test('a runner of a minion counts until its process has ended, and only one that runs is audited as allowed', async () => {
   const audited: unknown[] = []
   const gone = deferred()
   const started: StartedRun = {

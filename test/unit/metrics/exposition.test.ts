@@ -18,7 +18,7 @@ async function measured() {
   return meter.snapshot()
 }
 
-test.each(['openmetrics', 'prometheus'] as const)('what was measured can be read as %s', async (format) => {
+test.each(['openmetrics', 'prometheus'] as const)('metrics can be parsed as %s', async (format) => {
   const families = readExposition(formatMetrics(await measured(), format), format)
   expect(sampleOf(families, 'salt_master_jobs_published_total')).toBe(3)
   expect(sampleOf(families, 'salt_master_refusals_total', { reason: 'Authorization"Error\\\n' })).toBe(1)
@@ -32,7 +32,7 @@ test.each(['openmetrics', 'prometheus'] as const)('what was measured can be read
   expect(of('_bucket', { le: '+Inf' })).toBe(2)
 })
 
-test('units, and the names of families, are as each of the formats wants them', async () => {
+test('units and names of families follow each format', async () => {
   const snapshot = await measured()
   const open = readExposition(formatMetrics(snapshot, 'openmetrics'), 'openmetrics')
   expect(open.get('salt_master_jobs_published')?.type).toBe('counter')
@@ -43,7 +43,7 @@ test('units, and the names of families, are as each of the formats wants them', 
   expect(old.get('salt_build_info')?.type).toBe('gauge')
 })
 
-test('the format is the one that whoever asks likes best', () => {
+test('the format is the one that the Accept header prefers', () => {
   const old = [
     'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.6',
     '*/*',
@@ -58,7 +58,7 @@ test('the format is the one that whoever asks likes best', () => {
   expect(open.map(formatFor)).toEqual(['openmetrics', 'openmetrics'])
 })
 
-test('names and labels are such that both formats take them', () => {
+test('names and labels are valid in both formats', () => {
   for (const [name, { labels }] of Object.entries<Metric>(metrics)) {
     expect(name).toMatch(/^salt_[a-z]+(_[a-z]+)*$/)
     expect(name).not.toMatch(/_(total|info|bucket|sum|count|created)$/)

@@ -7,7 +7,7 @@ import { MetricTotals } from '../../../core/metrics/totals.ts'
 
 const many = 3 * MAX_SERIES
 
-test('of a metric there are only so many series; what comes after them is counted as other', async () => {
+test('a metric has a limited number of series; further ones are counted as other', async () => {
   const meter = new Meter()
   for (let n = 0; n < many; n++) meter.count('salt_master_job_failures', [`module.fun${n}`])
   meter.count('salt_master_job_failures', ['module.fun0'])
@@ -17,14 +17,14 @@ test('of a metric there are only so many series; what comes after them is counte
   expect(series).toContainEqual({ labels: ['other'], value: many - MAX_SERIES })
 })
 
-test('labels that are endless are cut', async () => {
+test('long labels are truncated', async () => {
   const meter = new Meter()
   for (const end of ['a', 'b']) meter.count('salt_master_refusals', ['publish', 'x'.repeat(100_000) + end])
   const series = (await meter.snapshot()).salt_master_refusals ?? []
   expect(series).toEqual([{ labels: ['publish', 'x'.repeat(100)], value: 2 }])
 })
 
-test('a source that fails is left out, others are not', async () => {
+test('a source that fails is left out, and others are not', async () => {
   const meter = new Meter()
   meter.read(() => {
     throw new Error('no')
@@ -33,7 +33,7 @@ test('a source that fails is left out, others are not', async () => {
   expect(await meter.snapshot()).toEqual({ salt_master_subscribers: [{ labels: [], value: 4 }] })
 })
 
-test('what is no name of a function is other', () => {
+test('an invalid function name is counted as other', () => {
   expect(['test.ping', 'a.b.c', ['cmd.run'], ['test.ping', 'cmd.run']].map(funLabel)).toEqual([
     'test.ping',
     'a.b.c',
@@ -43,7 +43,7 @@ test('what is no name of a function is other', () => {
   expect(['ping', 'a. b', '', undefined, {}, 'x.y\n'].map(funLabel)).toEqual(Array(6).fill('other'))
 })
 
-test('counters of processes are added up and never go back when a process is replaced', async () => {
+test('counters of processes are summed, and never decrease when a process is replaced', async () => {
   const totals = new MetricTotals()
   const worker = async (published: number, bytes: number) => {
     const meter = new Meter()
@@ -62,6 +62,6 @@ test('counters of processes are added up and never go back when a process is rep
   expect(totals.sum().salt_process_heap_bytes).toContainEqual({ labels: ['MWorker-0'], value: 50 })
 })
 
-test('where nobody wants metrics there is nothing that counts', async () => {
+test('without metrics_port there is no meter', async () => {
   expect(await meterFor({ metrics_port: 0, metrics_interface: '127.0.0.1' }, 'minion')).toBeUndefined()
 })

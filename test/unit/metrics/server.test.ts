@@ -24,7 +24,7 @@ const ask = async (port: number, path: string, init: RequestInit = {}) => {
   return { status: response.status, body: await response.text() }
 }
 
-test('the content type says which format it is', async () => {
+test('the content type names the format', async () => {
   const { port } = await serve()
   expect((await scrape(port, 'openmetrics')).type).toBe(
     'application/openmetrics-text; version=1.0.0; charset=utf-8',
@@ -32,7 +32,7 @@ test('the content type says which format it is', async () => {
   expect((await scrape(port, 'prometheus')).type).toBe('text/plain; version=0.0.4; charset=utf-8')
 })
 
-test('there is nothing else there, and nothing can be changed', async () => {
+test('other paths are answered with 404, and other methods are refused', async () => {
   const { port } = await serve()
   expect(await ask(port, '/')).toEqual({ status: 404, body: 'Not found: this server has only /metrics.\n' })
   expect(await ask(port, '/metrics', { method: 'POST', body: 'x' })).toMatchObject({ status: 405 })
@@ -40,7 +40,7 @@ test('there is nothing else there, and nothing can be changed', async () => {
   expect(await ask(port, '/metrics', { method: 'HEAD' })).toEqual({ status: 200, body: '' })
 })
 
-test('a failure to gather is an answer, and the next one is gathered anew', async () => {
+test('a failure to gather is answered with an error, and the next request gathers anew', async () => {
   let isBroken = true
   const { port } = await serve(async () => {
     if (isBroken) throw new Error('broken')
@@ -51,7 +51,7 @@ test('a failure to gather is an answer, and the next one is gathered anew', asyn
   expect((await ask(port, '/metrics')).status).toBe(200)
 })
 
-test('those who ask together share one look', async () => {
+test('concurrent requests share one gathering', async () => {
   let looks = 0
   const gate = deferred<void>()
   const { port } = await serve(async () => {
@@ -67,7 +67,7 @@ test('those who ask together share one look', async () => {
   expect(looks).toBeLessThanOrEqual(2)
 })
 
-test('connections that say nothing are no more than so many', async () => {
+test('the number of idle connections is limited', async () => {
   const { port } = await serve()
   const sockets = Array.from({ length: 40 }, () => connect(port, '127.0.0.1').on('error', () => {}))
   onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
@@ -84,7 +84,7 @@ test('connections that say nothing are no more than so many', async () => {
   )
 })
 
-test('a port that is taken is named, and taken once it is free', SLOW_TEST, async () => {
+test('a port in use is named, and used once it is free', SLOW_TEST, async () => {
   const port = await freePort()
   const first = await serveMetrics({ host: '127.0.0.1', port, gather: async () => snapshot, log: quietLog })
   const told: string[] = []

@@ -14,19 +14,19 @@ beforeEach(async () => {
 })
 afterEach(() => removeFolder(directory))
 
-test('a return is found again, in the place where Salt keeps it', async () => {
+test('a return is found again, at the path where Salt stores it', async () => {
   await cached.save(jid, { jid, return: { a: [1, 2] } })
   expect(await cached.find(jid)).toEqual({ jid, return: { a: [1, 2] } })
   expect((await stat(join(directory, jid, 'return.p'))).mode & 0o777).toBe(0o600)
 })
 
-test('what is no job id is neither kept nor looked for', async () => {
+test('an invalid job id is neither stored nor looked up', async () => {
   await cached.save('../../etc', { return: 1 })
   expect(await readdir(directory)).toEqual([])
   expect(await cached.find('../../etc')).toBeUndefined()
 })
 
-test('only jobs older than so many hours are forgotten, and nothing that is no job', async () => {
+test('only jobs older than the given hours are removed, and no other files', async () => {
   await cached.save(jid, { return: 1 })
   await cached.save(later, { return: 2 })
   await cached.save('20261121034212345670_12', { return: 3 })

@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => roots.remove())
 
-test('what a sync brought is loaded, though another file of it did not come', async () => {
+test('synced files are loaded even if another one was not copied', async () => {
   for (const name of ['a', 'b']) await roots.write(`salt/_modules/${name}.js`, 'export const f = () => 1\n')
   const config = roots.config({
     extension_modules: join(roots.folder, 'extmods'),

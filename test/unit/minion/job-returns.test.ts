@@ -35,7 +35,7 @@ const run = (load: JobLoad, signal = new AbortController().signal, config = {}) 
     signal,
   )
 
-test('what a function gives is returned with all that says whose it is', async () => {
+test('the result of a function is returned with all fields that identify it', async () => {
   expect(await run(job('test.echo', 'x'))).toEqual({
     cmd: '_return',
     id: 'm1',
@@ -60,7 +60,7 @@ test('test.kwarg shows the job as __pub_*', async () => {
   })
 })
 
-test('the same function twice gives lists, if multifunc_ordered says so', async () => {
+test('the same function twice gives lists, with multifunc_ordered', async () => {
   const twice = job(['test.echo', 'test.retcode', 'test.echo'], ['x'], [3], ['y'])
   expect(await run(twice, undefined, { multifunc_ordered: true })).toMatchObject({
     return: ['x', true, 'y'],
@@ -69,7 +69,7 @@ test('the same function twice gives lists, if multifunc_ordered says so', async 
   })
 })
 
-test('a job that is told to end says why, also one that has not begun', async () => {
+test('a job that is ended says why, even if it has not begun', async () => {
   const stop = new AbortController()
   const running = run(job('test.sleep', 600), stop.signal)
   stop.abort(new SaltError('CANCELLED', 'Job 1 was ended by SIGTERM.'))

@@ -29,20 +29,20 @@ async function errors(sudo_user: string): Promise<string[]> {
   return lines.filter(({ level }) => level === 'error').map(({ message }) => message)
 }
 
-test('nothing is said where it can, or where there is none', async () => {
+test('no error is reported if sudo works, or if there is no sudo_user', async () => {
   await sudo()
   expect(await errors(userInfo().username)).toEqual([])
   expect(await errors('')).toEqual([])
 })
 
-test('a user that this host does not have is named', async () => {
+test('a user that does not exist on this host is named', async () => {
   await sudo()
   expect(await errors('nosuchuser')).toEqual([
     'No job can run as nosuchuser (sudo_user): there is no such user on this host. Fix that, or remove sudo_user from the configuration.',
   ])
 })
 
-test('that sudo is missing is said', async () => {
+test('a missing sudo is reported', async () => {
   expect(await errors(userInfo().username)).toEqual([
     expect.stringMatching(/^No job can run as .*: .*needs the program 'sudo', which is not in PATH\. Fix/),
   ])

@@ -32,7 +32,7 @@ const ask = (fn: AnyFn, given: Record<string, unknown> = {}) => call(fn, given, 
 const INSTALLED = 'WARNING: opening /var/cache/apk: No such file\nmusl-1.2.4-r2\npy3-pip-23.1.2-r0'
 const UPGRADES = '(1/1) Upgrading musl (1.2.4-r2 -> 1.2.4-r3)\nOK: 10 MiB in 15 packages'
 
-test('lists what is installed and what is newer (a stand-in for apk)', async () => {
+test('apkpkg lists installed and newer packages (a stand-in for apk)', async () => {
   await apk({
     'info -v': INSTALLED,
     'upgrade -s': UPGRADES,
@@ -50,7 +50,7 @@ test('lists what is installed and what is newer (a stand-in for apk)', async () 
   expect(await runs()).toContain('update')
 })
 
-test('installs, upgrades and removes with the right commands (a stand-in for apk)', async () => {
+test('apkpkg installs, upgrades and removes with the right commands (a stand-in for apk)', async () => {
   await apk({ 'info -v': INSTALLED })
   await ask(pkg.install, { name: 'vim,nano' })
   await ask(pkg.install, { pkgs: ['musl', { vim: '9.0-r0' }, { nano: '>=7' }], refresh: true })
@@ -70,7 +70,7 @@ test('installs, upgrades and removes with the right commands (a stand-in for apk
   await expect(ask(pkg.install, { name: 'vim', version: '1 --root /' })).rejects.toThrow('is no version')
 })
 
-test('reports what apk says (a stand-in for apk)', async () => {
+test('apkpkg reports errors of apk (a stand-in for apk)', async () => {
   await apk({
     'info -v': INSTALLED,
     add: '!ERROR: unable to select packages:\n  none (no such package)',
@@ -86,7 +86,7 @@ test('reports what apk says (a stand-in for apk)', async () => {
   })
 })
 
-test('lists files and their owners (a stand-in for apk)', async () => {
+test('apkpkg lists files and their owners (a stand-in for apk)', async () => {
   await apk({
     'info -L vim': 'vim-9.0-r0 contains:\nusr/bin/vim\nusr/bin/xxd\n',
     'info -W /bin/ls': '/bin/ls is owned by busybox-1.36.1-r5',
@@ -103,7 +103,7 @@ test('lists files and their owners (a stand-in for apk)', async () => {
   })
 })
 
-test('takes no name for an option', async () => {
+test('apkpkg accepts no option as a name', async () => {
   await apk({})
   await expect(ask(pkg.install, { name: '--root=/tmp' })).rejects.toThrow('option')
   await expect(ask(pkg.file_dict, { packages: ['-v'] })).rejects.toThrow('option')
@@ -120,6 +120,6 @@ test.each([
   ['1.05', '1.1', -1],
   ['1.0_git20240101', '1.0', 1],
   ['2.0', '2.0', 0],
-])('compares %s with %s by the rules of apk', (a, b, order) => {
+])('apkpkg compares %s with %s by the rules of apk', (a, b, order) => {
   expect(compareApkVersions(a, b)).toBe(order)
 })

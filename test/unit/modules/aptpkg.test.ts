@@ -64,7 +64,7 @@ const ask = (fn: AnyFn, given: object = {}, inside = context()) =>
 const sets = (...entries: string[]) => `cat > ${status} <<'END'\n${entries.join('\n')}\nEND`
 
 test(
-  'lists the package files that were downloaded, by name and version',
+  'aptpkg lists the package files that were downloaded, by name and version',
   needs(program('dpkg-deb')),
   async () => {
     const cache = join(folder, 'var', 'cache', 'apt')
@@ -93,7 +93,7 @@ describe('Reading the database of dpkg', () => {
     expect(await ask(lowpkg.list_pkgs, { packages: ['shop'] })).toEqual({ shop: '1.0' })
   })
 
-  test('gives a version as text, several and globs as a map', async () => {
+  test('returns a version as text, and a map for several names and globs', async () => {
     expect(await ask(pkg.version, { names: ['shop'] })).toBe('1.0')
     expect(await ask(pkg.version, { names: ['none'] })).toBe('')
     expect(await ask(pkg.version, { names: ['t*'] })).toEqual({ tool: '2:3.1-1' })
@@ -109,7 +109,7 @@ describe('Reading the database of dpkg', () => {
     expect(await ask(pkg.info_installed, { names: ['none'], failhard: false })).toEqual({})
   })
 
-  test('holds packages and lets them go', async () => {
+  test('holds and unholds packages', async () => {
     expect(await ask(pkg.get_selections, { state: 'hold' })).toEqual({ hold: ['tool'] })
     expect(await ask(pkg.hold, { name: 'shop' })).toMatchObject({
       shop: {
@@ -157,21 +157,21 @@ describe('Changing packages', () => {
     ])
   })
 
-  test('reports what apt says together with the changes', async () => {
+  test('reports errors of apt together with the changes', async () => {
     await stub('apt-get', 'echo "E: Unable to locate package none" >&2; exit 100')
     await expect(ask(pkg.install, { name: 'none' })).rejects.toThrow(
       'Problem encountered installing package(s). Additional info follows:\n\nchanges:\n    ----------\nerrors:\n    - E: Unable to locate package none',
     )
   })
 
-  test('removes only what is installed, and purges configuration too', async () => {
+  test('removes only installed packages, and purges configuration too', async () => {
     const runs = await stub('apt-get')
     expect(await ask(pkg.remove, { name: 'none,gone' })).toEqual({})
     expect(await ask(pkg.purge, { name: 'none,gone' })).toEqual({ removed: {}, installed: {} })
     expect(await runs()).toEqual(['-o DPkg::Lock::Timeout=300 -q -y purge gone'])
   })
 
-  test('reads what an update did', async () => {
+  test('reads the changes of an update', async () => {
     await stub(
       'apt-get',
       'echo "Hit:1 http://a x InRelease"; echo "Get:2 http://b y InRelease [48.0 kB]"; echo "Err:3 http://c z"',
@@ -185,7 +185,7 @@ describe('Changing packages', () => {
   })
 })
 
-test('waits for a lock, and says so when it is not released', async () => {
+test('aptpkg waits for a lock, and reports that it is not released', async () => {
   const locked = { pid: 1, retcode: 100, stdout: '', stderr: 'E: Could not get lock /x' }
   const outcomes = [locked, locked, { ...locked, retcode: 0 }]
   const run = async () => outcomes.shift() ?? locked
@@ -203,7 +203,7 @@ test.each([
   ['1.10', '1.9', 1],
   ['1.0-1', '1.0-1', 0],
   ['1.0a', '1.0+', -1],
-])('compares %s with %s as dpkg does', async (pkg1, pkg2, order) => {
+])('aptpkg compares %s with %s as dpkg does', async (pkg1, pkg2, order) => {
   expect(await ask(pkg.version_cmp, { pkg1, pkg2 })).toBe(order)
 })
 
@@ -390,7 +390,7 @@ fpr:::::::::0000000000000000000022222FEDCBA09876:`
     expect(await ask(pkg.get_repo_keys, { aptkey: false, keydir: '/none' })).toBe(false)
   })
 
-  test('of PPAs are known to Launchpad', async () => {
+  test('of PPAs are fetched from Launchpad', async () => {
     const runs = await stub('apt-key')
     const answer = { dict: { signing_key_fingerprint: `0000${KEYID}` } }
     const urls: unknown[] = []
@@ -409,7 +409,7 @@ fpr:::::::::0000000000000000000022222FEDCBA09876:`
     [pkg.del_repo_key, { keyid: '-y' }, "'-y' is no id of a key"],
     [pkg.del_repo_key, {}, 'keyid or keyid_ppa and PPA name must be passed'],
     [pkg.del_repo_key, { name: 'x', keyid_ppa: true }, 'keyid_ppa requires that a PPA be passed'],
-  ])('need what tells which key it is (%#)', async (fn, given, reason) => {
+  ])('need an argument that identifies the key (%#)', async (fn, given, reason) => {
     await stub('apt-key')
     await expect(ask(fn, given)).rejects.toThrow(reason)
   })

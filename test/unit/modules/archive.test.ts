@@ -38,7 +38,7 @@ const at = (name: string) => join(folder, name)
 const names = ['src/', 'src/a.txt', 'src/link', 'src/sub/', 'src/sub/ö.txt']
 
 describe('tar', () => {
-  test('packs what patterns below cwd match, and unpacks it', async () => {
+  test('packs files that match patterns below cwd, and unpacks them', async () => {
     const packed = { options: 'czf', tarfile: at('t.tgz'), sources: 'sr*,none*', cwd: folder }
     expect(await ask(archive.tar, packed)).toEqual([])
     expect(await ask(archive.tar, { options: '-x -f', tarfile: at('t.tgz'), dest: at('src/sub') })).toEqual(
@@ -47,7 +47,7 @@ describe('tar', () => {
     expect(await readFile(at('src/sub/src/sub/ö.txt'), 'utf8')).toBe('two\n')
   })
 
-  test('that fails sets the return code, and returns what tar says', async () => {
+  test('that fails sets the return code, and returns the error of tar', async () => {
     const of = context()
     expect(await ask(archive.tar, { options: 'xf', tarfile: at('none.tar') }, of)).toContain(
       'tar: Error is not recoverable: exiting now',
@@ -67,7 +67,7 @@ describe('tar', () => {
 })
 
 describe('list', () => {
-  test('asks the program in options only for what tar cannot read by itself', async () => {
+  test('runs the program in options only for archives that tar cannot read by itself', async () => {
     make('tar', 'czf', 't.tgz', 'src')
     expect(await ask(archive.list, { name: at('t.tgz'), options: '-z' })).toEqual(names)
   })
@@ -76,7 +76,7 @@ describe('list', () => {
     ['t.tar', 'cf'],
     ['t.tar.gz', 'czf'],
     ['t.tbz2', 'cjf'],
-  ])('knows the members of %s', async (name, options) => {
+  ])('returns the members of %s', async (name, options) => {
     make('tar', options, name, 'src')
     expect(await ask(archive.list, { name: at(name) })).toEqual(names)
     expect(await ask(archive.list, { name: at(name), strip_components: 1 })).toEqual([
@@ -95,7 +95,7 @@ describe('list', () => {
     })
   })
 
-  test('knows those of a zip file, and removes a cached one if asked to', needs(ZIP), async () => {
+  test('returns the members of a zip file, and removes a cached one on request', needs(ZIP), async () => {
     make('zip', '-qry', 't.zip', 'src')
     expect(await ask(archive.list, { name: at('t.zip') })).toEqual(names)
     make('zip', '-qrD', 'files.zip', 'src/a.txt')
@@ -107,7 +107,7 @@ describe('list', () => {
     expect(existsSync(at('files.zip'))).toBe(false)
   })
 
-  test('keeps odd names as they are', async () => {
+  test('keeps unusual names as they are', async () => {
     await writeFile(at('src/back\\slash\nline'), '')
     make('tar', 'cf', 't.tar', 'src')
     expect(await ask(archive.list, { name: at('t.tar') })).toContain('src/back\\slash\nline')
@@ -119,7 +119,7 @@ describe('list', () => {
     expect(await ask(archive.list, given)).toEqual(names)
   })
 
-  test('refuses what it cannot list', async () => {
+  test('refuses files that it cannot list', async () => {
     await writeFile(at('x'), 'text')
     const refusal = (given: object) => expect(ask(archive.list, { name: at('x'), ...given })).rejects
     await refusal({}).toThrow("Unable to guess archive format, please pass an 'archive_format' argument.")
@@ -169,7 +169,7 @@ describe('zip', needs(ZIP), () => {
     )
   })
 
-  test('is unpacked over existing files, without what is excluded', async () => {
+  test('is unpacked over existing files, except excluded ones', async () => {
     make('zip', '-qry', 't.zip', 'src')
     await writeFile(at('src/a.txt'), 'changed')
     const given = { zip_file: at('t.zip'), dest: folder, excludes: 'src/sub/ö.txt' }
@@ -182,7 +182,7 @@ describe('zip', needs(ZIP), () => {
     ])
   })
 
-  test('has the modes of the archive, or those of new files', async () => {
+  test('sets the modes of the archive, or those of new files', async () => {
     await chmod(at('src/a.txt'), 0o750)
     make('zip', '-q', 't.zip', 'src/a.txt')
     const mode = async () => (await stat(at('out/src/a.txt'))).mode & 0o777
@@ -192,7 +192,7 @@ describe('zip', needs(ZIP), () => {
     expect(await mode()).toBe(0o666 & ~process.umask())
   })
 
-  test('with a password is known as encrypted, and needs it', async () => {
+  test('with a password is recognised as encrypted, and needs it', async () => {
     make('zip', '-qr', '-P', 'pw', 'e.zip', 'src')
     make('zip', '-qr', 't.zip', 'src')
     expect(await ask(archive.is_encrypted, { name: at('e.zip') })).toBe(true)
@@ -241,7 +241,7 @@ describe('zip', needs(ZIP), () => {
 })
 
 describe('rar', () => {
-  test('is run with lists of words, and says so if it is absent', async () => {
+  test('is run with lists of words, and reported if it is missing', async () => {
     vi.stubEnv('PATH', `${folder}:/usr/bin:/bin`)
     try {
       const given = { rarfile: '/r.rar', sources: 'a b,c' }
@@ -263,7 +263,7 @@ describe('rar', () => {
   })
 })
 
-describe('What others may have planted', () => {
+describe('files of an attacker', () => {
   test('file names that are options do not become options of the archiver', async () => {
     await mkdir(at('wild'))
     for (const name of ['--checkpoint=1', '--checkpoint-action=exec=touch ran', '-T', '-TTtouch ran', 'a'])

@@ -46,7 +46,7 @@ describe('at (recorded)', () => {
     expect(await at.virtual({} as never)).toBe(true)
   })
 
-  test('lists what waits, with tags', async () => {
+  test('lists queued jobs, with tags', async () => {
     expect(await ask(at.atq)).toEqual({ jobs: [nightly, other] })
     expect(await ask(at.atq, { tag: 'nightly' })).toEqual({ jobs: [nightly] })
     expect(await ask(at.atq, { tag: '12' })).toEqual({ jobs: [other] })
@@ -58,7 +58,7 @@ describe('at (recorded)', () => {
     expect(parseLine('nothing')).toBeUndefined()
   })
 
-  test('takes a command, and returns its job', async () => {
+  test('schedules a command, and returns its job', async () => {
     expect(await ask(at.at, { args: ['3:05am', 'bin/my', 'script'], tag: 'x' })).toEqual({ jobs: [other] })
     expect(await noted('script')).toBe('### SALT: x\nbin/my script')
     expect(await ask(at.at, { args: ['never', 'true'] })).toEqual({ jobs: [], error: 'invalid timespec' })
@@ -77,7 +77,7 @@ describe('at (recorded)', () => {
     expect(await ask(at.atrm)).toEqual({ jobs: { removed: [], tag: null } })
   })
 
-  test('runs nothing for a time or number that is an option, or a tag of two lines', async () => {
+  test('refuses an option as a time or number, and a tag of two lines', async () => {
     const refused = { jobs: [], error: 'invalid timespec or tag' }
     expect(await ask(at.at, { args: ['-d3', 'true'] })).toEqual(refused)
     expect(await ask(at.at, { args: ['now', 'true'], tag: 'a\nevil' })).toEqual(refused)
@@ -90,7 +90,7 @@ describe('at (recorded)', () => {
     expect(await ask(at.atc, { jobid: '99' })).toEqual({ error: "invalid job id '99'" })
   })
 
-  test('finds jobs by what they are', async () => {
+  test('finds jobs by their properties', async () => {
     expect(await ask(at.jobcheck, { hour: '3', minute: '5', day: '4', month: '12', year: '26' })).toEqual({
       jobs: [other],
     })

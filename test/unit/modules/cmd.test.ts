@@ -31,7 +31,7 @@ describe('cmd.run', () => {
     expect(await call(cmd.run, { cmd: 'echo a; echo b | tr b c' })).toBe('a\nc')
   })
 
-  test('does not go through the shell when another module calls it', async () => {
+  test('does not use the shell when another module calls it', async () => {
     const context = fakeContext({ nested: true })
     expect(await call(cmd.run, { cmd: `printf '%s|' 'a b'; $HOME` }, context)).toBe('a b;|$HOME|')
   })
@@ -46,7 +46,7 @@ describe('cmd.run', () => {
     )
   })
 
-  test('never gives a list of words to a shell', async () => {
+  test('never passes a list of words to a shell', async () => {
     expect(await call(cmd.run, { cmd: ['printf', '%s|', 'a; b', 3] })).toBe('a; b|3|')
   })
 
@@ -57,7 +57,7 @@ describe('cmd.run', () => {
     )
   })
 
-  test('lets a command open /dev/stdout, /dev/stderr and /dev/stdin by name', async () => {
+  test('gives a command access to /dev/stdout, /dev/stderr and /dev/stdin by name', async () => {
     const outcome = await call(cmd.run_all, {
       cmd: 'cat /dev/stdin > /dev/stderr; echo b > /dev/stdout',
       stdin: 'a',
@@ -79,23 +79,23 @@ describe('cmd.run', () => {
     }
   })
 
-  test('keeps line ends if rstrip is false', async () => {
+  test('keeps the trailing line end if rstrip is false', async () => {
     expect(await call(cmd.run, { cmd: 'echo a; echo', rstrip: false })).toBe('a\n\n')
   })
 
-  test('gives no output if hide_output is set, but the return code', async () => {
+  test('returns no output if hide_output is set, but the return code', async () => {
     const context = fakeContext()
     expect(await call(cmd.run, { cmd: 'echo a; exit 3', hide_output: true }, context)).toBe('')
     expect(context.retcode).toBe(3)
   })
 
-  test('raises what was printed if raise_err is set', async () => {
+  test('raises the output if raise_err is set', async () => {
     await expect(call(cmd.run, { cmd: 'echo broken; exit 3', raise_err: true })).rejects.toThrow(
       new CommandExecutionError('broken'),
     )
   })
 
-  test('takes 64 MB of output in linear time', async () => {
+  test('reads 64 MB of output in linear time', async () => {
     const text = (await call(cmd.run, { cmd: 'head -c 67108864 /dev/zero | tr "\\0" x' })) as string
     expect(text).toHaveLength(64 * 1024 * 1024)
   })
@@ -119,30 +119,30 @@ describe('cmd.run', () => {
     )
   })
 
-  test('says which program is missing, without its arguments', async () => {
+  test('names the missing program, without its arguments', async () => {
     const failure = call(cmd.run, { cmd: 'nosuchprogram --password c4n4ry', python_shell: false })
     await expect(failure).rejects.toThrow(/^Unable to run command 'nosuchprogram', reason: No such program/)
   })
 
-  test('says that a command line is too long for the system', async () => {
+  test('reports a command line that is too long for the system', async () => {
     await expect(call(cmd.run, { cmd: `true ${'x'.repeat(3_000_000)}` })).rejects.toThrow(
       new CommandExecutionError("Unable to run command 'true', reason: Argument list too long (E2BIG)"),
     )
   })
 
-  test('passes the exit code 127 of a shell that finds nothing', async () => {
+  test('returns the exit code 127 of a shell that does not find the command', async () => {
     const context = fakeContext()
     expect(await call(cmd.run, { cmd: 'nosuchprogram' }, context)).toContain('nosuchprogram')
     expect(context.retcode).toBe(127)
   })
 
-  test('refuses a shell that is not there', async () => {
+  test('refuses a missing shell', async () => {
     await expect(call(cmd.run, { cmd: 'echo', shell: '/bin/nosh' })).rejects.toThrow(
       'The shell /bin/nosh is not available',
     )
   })
 
-  test('uses the shell it is given', async () => {
+  test('uses the given shell', async () => {
     expect(await call(cmd.run, { cmd: 'echo $0', shell: '/bin/sh' })).toBe('/bin/sh')
   })
 
@@ -180,7 +180,7 @@ describe('cmd.run', () => {
     )
   })
 
-  test('takes empty options as left out', async () => {
+  test('treats empty options as omitted', async () => {
     expect(await call(cmd.run, { cmd: 'echo b', template: '', runas: '', group: '' })).toBe('b')
   })
 
@@ -210,25 +210,25 @@ describe('The return code of the job', () => {
     expect(context.retcode).toBe(expected)
   })
 
-  test('is what cmd.retcode answers', async () => {
+  test('is returned by cmd.retcode', async () => {
     expect(await call(cmd.retcode, { cmd: 'exit 5' })).toBe(5)
   })
 })
 
 describe('Environment', () => {
-  test('takes a map, a list of maps or lines', async () => {
+  test('can be a map, a list of maps or lines', async () => {
     const line = 'echo $A-$B'
     expect(await call(cmd.run, { cmd: line, env: { A: 1, B: true } })).toBe('1-True')
     expect(await call(cmd.run, { cmd: line, env: [{ A: 'x' }, { B: null }] })).toBe('x-')
     expect(await call(cmd.run, { cmd: line, env: 'A=x=y\nB=z' })).toBe('x=y-z')
   })
 
-  test('refuses what is no environment', async () => {
+  test('refuses an invalid environment', async () => {
     await expect(call(cmd.run, { cmd: 'true', env: 5 })).rejects.toThrow('env must be a map')
     await expect(call(cmd.run, { cmd: 'true', env: { 'A=B': 1 } })).rejects.toThrow('name in env')
   })
 
-  test('is only what was given, and the locale, with clean_env', async () => {
+  test('has only the given variables, and the locale, with clean_env', async () => {
     const printed = await call(cmd.run, {
       cmd: '/usr/bin/env',
       env: { A: '1' },
@@ -253,14 +253,14 @@ describe('Environment', () => {
     expect(await call(cmd.run, { cmd: 'echo $PATH', prepend_path: '/opt/x' })).toMatch(/^\/opt\/x:/)
   })
 
-  test('gives stdin, with \\n for a line end', async () => {
+  test('sets stdin, with \\n for a line end', async () => {
     expect(await call(cmd.run, { cmd: 'wc -l', stdin: 'a\\nb\\n' })).toMatch(/^\s*2$/)
     expect(await call(cmd.run, { cmd: 'cat', stdin: 'a\\nb', stdin_raw_newlines: true })).toBe('a\\nb')
     expect(await call(cmd.run, { cmd: 'cat' })).toBe('')
     expect(await call(cmd.run, { cmd: 'true', stdin: 'x'.repeat(1_000_000) })).toBe('')
   })
 
-  test('takes names in a list as variables without a value', async () => {
+  test('has a variable without a value for each name in a list', async () => {
     expect(await call(cmd.run, { cmd: 'echo "$A-$B-"', env: ['A', { B: 'b' }, 'C=c'] })).toBe('-b-')
   })
 
@@ -297,7 +297,7 @@ describe('Secrets', () => {
     expect(JSON.stringify([failure.message, failure.data, failure.stack])).not.toContain(canary)
   })
 
-  test('nothing at all is logged with output_loglevel=quiet', async () => {
+  test('nothing is logged with output_loglevel=quiet', async () => {
     const context = fakeContext()
     await call(cmd.run, { cmd: 'echo a; exit 1', output_loglevel: 'quiet' }, context)
     expect(context.lines).toEqual([])
@@ -320,13 +320,13 @@ describe('Secrets', () => {
 })
 
 describe('Encodings', () => {
-  test('bytes that are not UTF-8 are replaced, and that is said', async () => {
+  test('bytes that are not UTF-8 are replaced, with a warning', async () => {
     const context = fakeContext()
     expect(await call(cmd.run, { cmd: "printf 'a\\377b'" }, context)).toBe('a\ufffdb')
     expect(JSON.stringify(context.lines)).toContain('could not be decoded')
   })
 
-  test('output_encoding decides', async () => {
+  test('output_encoding is used', async () => {
     expect(await call(cmd.run, { cmd: "printf 'a\\344\\201'", output_encoding: 'latin_1' })).toBe(
       'a\u00e4\u0081',
     )
@@ -336,7 +336,7 @@ describe('Encodings', () => {
 })
 
 describe('Time', () => {
-  test('a command that takes too long is killed with all it started', async () => {
+  test('a command that takes too long is killed with all processes it started', async () => {
     const context = fakeContext()
     const pids = join(folder, 'pids')
     const line = `sleep 300 & echo $! >> ${pids}; (sleep 301 & echo $! >> ${pids}); sh -c 'echo $$ >> ${pids}; sleep 302'`
@@ -348,7 +348,7 @@ describe('Time', () => {
   })
 
   test(
-    'when a command that took too long is given up, nothing of it is left, however slowly it ends',
+    'when a command that took too long is given up, none of its processes is left, however slowly they end',
     SLOW_TEST,
     async () => {
       const busy = Array.from({ length: 2 * availableParallelism() }, () =>
@@ -363,20 +363,16 @@ describe('Time', () => {
     },
   )
 
-  test(
-    'a command that starts others all the time cannot start one out of reach while it is killed',
-    SLOW_TEST,
-    async () => {
-      const env = { SALT_TEST_COMMAND: `${folder}/forking` }
-      const line = 'for i in 1 2; do (while :; do sleep 5 > /dev/null 2>&1 & done) & done; wait'
-      for (let round = 0; round < 3; round++) {
-        await call(cmd.run, { cmd: line, env, timeout: 0.1 }, fakeContext())
-        expect(withEnvironment('SALT_TEST_COMMAND', `${folder}/forking`)).toEqual([])
-      }
-    },
-  )
+  test('a command that forks all the time leaves no process when it is killed', SLOW_TEST, async () => {
+    const env = { SALT_TEST_COMMAND: `${folder}/forking` }
+    const line = 'for i in 1 2; do (while :; do sleep 5 > /dev/null 2>&1 & done) & done; wait'
+    for (let round = 0; round < 3; round++) {
+      await call(cmd.run, { cmd: line, env, timeout: 0.1 }, fakeContext())
+      expect(withEnvironment('SALT_TEST_COMMAND', `${folder}/forking`)).toEqual([])
+    }
+  })
 
-  test('an aborted job stops its command, which may tidy up', async () => {
+  test('an aborted job stops its command, which can clean up', async () => {
     const controller = new AbortController()
     const ready = join(folder, 'ready')
     const line = `trap 'echo tidy > ${folder}/tidied; exit' TERM; echo > ${ready}; while :; do sleep 0.05; done`
@@ -415,7 +411,7 @@ test('script starts a copy of a script in the background, and removes it in the 
   await eventually(async () => expect(stat(copy)).rejects.toThrow('ENOENT'))
 })
 
-test('the pid of a script in the background ends it, and its copy goes, too', async () => {
+test('the pid of a script in the background ends it, and its copy is removed, too', async () => {
   const [source, facts] = [join(folder, 'endless.sh'), join(folder, 'facts')]
   await writeFile(source, `#!/bin/sh\necho "$$ $0" > ${facts}.new; mv ${facts}.new ${facts}; exec sleep 60\n`)
   const { pid } = (await call(cmd.script, { source, bg: true })) as { pid: number }
@@ -433,7 +429,7 @@ describe('runas', needs(ROOT), () => {
     )
   })
 
-  test('gives the supplementary groups of the user, not those of the minion', async () => {
+  test('sets the supplementary groups of the user, not those of the minion', async () => {
     const { stdout } = await promisify(execFile)('id', ['-G', 'nobody'])
     expect(await call(cmd.run, { cmd: ['id', '-G'], runas: 'nobody' })).toBe(stdout.trim())
   })
@@ -444,7 +440,7 @@ describe('runas', needs(ROOT), () => {
     ).toBe('0077\ndaemon')
   })
 
-  test('keeps what the profile of the user sets away from the program that changes the user as root', async () => {
+  test('ignores the profile of the user in the program that changes the user as root', async () => {
     const seen = join(folder, 'setpriv.env')
     const profile = `LD_PRELOAD=/nonexistent/evil.so\\0GREETING=good  "morning" $HOME\\0UID=7\\0`
     await stubProgram(
@@ -531,7 +527,7 @@ describe('The relatives of cmd.run', () => {
   })
 
   test.each([false, true])(
-    'what is permitted is the script, not the shell that runs it (bg: %s)',
+    'the script is checked against the permitted commands, not the shell that runs it (bg: %s)',
     async (bg) => {
       const source = join(folder, 'plain')
       await writeFile(source, 'true\n')
@@ -555,7 +551,7 @@ describe('The relatives of cmd.run', () => {
     },
   )
 
-  test('script says that a file is not on the file server', async () => {
+  test('script reports a file that is not on the file server', async () => {
     const context = fakeContext({ call: fakeCall(() => false) })
     expect(await call(cmd.script, { source: 'salt://no.sh' }, context)).toMatchObject({
       retcode: 1,
@@ -565,7 +561,7 @@ describe('The relatives of cmd.run', () => {
     expect(context.retcode).toBe(1)
   })
 
-  test('script says why it could not read', async () => {
+  test('script reports why it could not read a file', async () => {
     expect(await call(cmd.script, { source: '/nonexistent' })).toEqual({
       pid: 0,
       retcode: 1,
@@ -580,7 +576,7 @@ describe('The relatives of cmd.run', () => {
     expect(await call(cmd.exec_code_all, { lang: 'sh', code: 'exit 3' })).toMatchObject({ retcode: 3 })
   })
 
-  test('script and exec_code take the options of cmd.run', async () => {
+  test('script and exec_code accept the options of cmd.run', async () => {
     const source = join(folder, 'options.sh')
     await writeFile(source, '#!/bin/sh\npwd; umask; echo $A; cat; exit 4\n')
     const given = { cwd: folder, umask: '077', env: { A: 'a' }, stdin: 'in', success_retcodes: [4] }
@@ -609,7 +605,7 @@ describe('The relatives of cmd.run', () => {
     expect(await call(cmd.has_exec, { cmd: '/etc' })).toBe(false)
   })
 
-  test('shells and shell_info describe what is there', async () => {
+  test('shells and shell_info describe installed shells', async () => {
     expect(await call(cmd.shells)).toContain('/bin/sh')
     expect(await call(cmd.shell_info, { shell: 'perl' })).toMatchObject({
       installed: true,
@@ -624,7 +620,7 @@ describe('The relatives of cmd.run', () => {
     })
   })
 
-  test('run_chroot refuses what is no chroot', async () => {
+  test('run_chroot refuses an invalid root', async () => {
     await expect(call(cmd.run_chroot, { root: '/nonexistent', cmd: 'id' })).rejects.toThrow(
       'must be an existing',
     )

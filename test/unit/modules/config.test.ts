@@ -41,7 +41,7 @@ test('config.get merges on request', async () => {
   expect(await ask(config.get, { key: 'deep', merge: 'overwrite' })).toEqual({ x: 1, list: [1] })
 })
 
-test('config.option does not split keys, and takes globs', async () => {
+test('config.option does not split keys, and accepts globs', async () => {
   expect(await ask(config.option, { value: 'mysql.host' })).toBe('h')
   expect(await ask(config.option, { value: 'deep:x' })).toBe('')
   expect(await ask(config.option, { value: 'a', omit_all: true, default: 1 })).toBe(1)
@@ -49,19 +49,19 @@ test('config.option does not split keys, and takes globs', async () => {
   expect(await ask(config.option, { value: 'zz*', wildcard: true })).toEqual({})
 })
 
-test('config.get and config.option know the defaults of what modules look up', async () => {
+test('config.get and config.option have the defaults of the options of modules', async () => {
   expect(await ask(config.option, { value: 'mongo.pass*', wildcard: true })).toEqual({ 'mongo.password': '' })
   expect(await ask(config.option, { value: 'solr.cores' })).toEqual([])
   expect(await ask(config.get, { key: 'virt:images' })).toBe('/srv/salt-images')
 })
 
-test('config.merge joins maps and lists; a text counts alone', async () => {
+test('config.merge joins maps and lists; of texts the first one counts', async () => {
   expect(await ask(config.merge, { value: 'deep' })).toEqual({ x: 1, z: 3, list: [1] })
   expect(await ask(config.merge, { value: 'a' })).toBe('opts')
   expect(await ask(config.merge, { value: 'none', default: 2 })).toBe(2)
 })
 
-test('config.dot_vals gives keys with a prefix', async () => {
+test('config.dot_vals returns keys with a prefix', async () => {
   expect(await ask(config.dot_vals, { value: 'mysql' })).toEqual({
     'mysql.host': 'h',
     'mysql.pass': 's3cret',
@@ -69,13 +69,13 @@ test('config.dot_vals gives keys with a prefix', async () => {
   })
 })
 
-test('config.items masks secrets at any depth, and nothing else', async () => {
+test('config.items masks secrets at any depth', async () => {
   const items = await ask(config.items)
   expect(items).toMatchObject({ 'mysql.host': 'h', rotate_aes_key: true, users: { joe: { uid: 5 } } })
   expect(JSON.stringify(items)).not.toContain('s3cret')
 })
 
-test('config.backup_mode, manage_mode and valid_fileproto', async () => {
+test('config.backup_mode, manage_mode and valid_fileproto return their values', async () => {
   expect(await ask(config.backup_mode, { backup: 'minion' })).toBe('minion')
   expect(await ask(config.backup_mode)).toBe('')
   expect(

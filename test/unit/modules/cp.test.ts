@@ -97,7 +97,7 @@ describe('from the file server', () => {
     expect(await readFile(dest, 'utf8')).toBe('in dev')
   })
 
-  test('get_file makes folders only if told to, and says as Salt does what is not there', async () => {
+  test('get_file makes folders only with makedirs, and reports a missing file as Salt does', async () => {
     const dest = join(folder, 'new', 'x')
     expect(await run(cp.get_file, { path: 'salt://file', dest })).toBe(false)
     expect(await run(cp.get_file, { path: 'salt://file', dest, makedirs: true })).toBe(dest)
@@ -108,7 +108,7 @@ describe('from the file server', () => {
     await expect(run(cp.get_file, { path: 'salt://file', dest: 'relative' })).rejects.toThrow('absolute')
   })
 
-  test('get_file and get_dir render their paths, if told to', async () => {
+  test('get_file and get_dir render their paths with template', async () => {
     const template = 'jinja'
     const dest = join(folder, '{{ saltenv }}')
     expect(await run(cp.get_file, { path: "salt://{{ 'fi' ~ 'le' }}", dest, template })).toBe(
@@ -121,7 +121,7 @@ describe('from the file server', () => {
     )
   })
 
-  test('get_template renders a file with the variables of the caller, and says where it is wrong', async () => {
+  test('get_template renders a file with the variables of the caller, and reports the line of an error', async () => {
     const dest = join(folder, 'copy')
     expect(await run(cp.get_template, { path: 'salt://dir/a', dest })).toBe(dest)
     expect(await readFile(dest, 'utf8')).toBe('a')
@@ -143,7 +143,7 @@ describe('from the file server', () => {
     expect(await readFile(dest, 'utf8')).toBe('env=base\n<me> web\n')
   })
 
-  test('get_dir copies a folder with what is empty in it, and no folder of a longer name', async () => {
+  test('get_dir copies a folder with its empty folders, and no folder of a longer name', async () => {
     const dest = join(folder, 'all')
     const places = ['dir/a', 'dir/empty', 'dir/sub/b'].map((path) => join(dest, path))
     expect(await run(cp.get_dir, { path: 'salt://dir/', dest })).toEqual(places)
@@ -154,7 +154,7 @@ describe('from the file server', () => {
     ])
   })
 
-  test('get_dir writes nothing outside its folder, whatever a master lists', async () => {
+  test('get_dir writes nothing outside its folder, whatever paths a master lists', async () => {
     const evil = ['dir/../../evil', 'dir//../x', 'dir/\0', 'dir/ok']
     const ask = async ({ cmd, path }: Record<string, unknown>) =>
       cmd === '_file_list'
@@ -191,7 +191,7 @@ describe('from the file server', () => {
     expect(await run(cp.get_file_str, { path: 'salt://nothing' })).toBe(false)
   })
 
-  test('files are listed, hashed and looked at', async () => {
+  test('files are listed, hashed and inspected', async () => {
     await roots.write('salt/web/init.sls', '')
     await roots.write('salt/top.sls', '')
     expect(await run(cp.envs)).toEqual(['base', 'dev'])
@@ -228,12 +228,12 @@ describe('from the web', () => {
     ['/to-file', 'redirects to file:, which is not followed'],
     ['/round', 'redirects more than 10 times'],
     ['/broken', /^Error reading http.*\/broken: aborted/],
-  ])('%s leaves nothing in the cache', async (path, reason) => {
+  ])('%s leaves no file in the cache', async (path, reason) => {
     await expect(run(cp.cache_file, { path: url + path })).rejects.toThrow(reason)
     expect(filesBelow(folder).filter((line) => line.includes('/no ') || line.includes('.tmp'))).toEqual([])
   })
 
-  test('a password goes to the server it is for, and is in no path and no sentence', async () => {
+  test('a password is sent to its own server only, and is in no path and no error', async () => {
     const secret = url.replace('://', '://me:c4n4ry@')
     const found = await run(cp.cache_file, { path: `${secret}/elsewhere` })
     expect(requests.map(({ headers }) => headers.authorization)).toEqual([
@@ -255,7 +255,7 @@ describe('from the web', () => {
 describe('source_hash', () => {
   const sum = '4b1fbc54eb5d27e16bbbdfd5ea0b7d0b0c0c8c5b'
 
-  test('keeps a cached file that has the digest, and refuses one that comes and has not', async () => {
+  test('keeps a cached file with the digest, and refuses a downloaded one without it', async () => {
     const path = `${url}/text`
     await run(cp.cache_file, { path })
     const { hsum } = (await run(cp.hash_file, {
@@ -282,7 +282,7 @@ describe('source_hash', () => {
     'md5=..',
     `md5=${'a'.repeat(64)}`,
     '',
-  ])('CVE-2021-21996: is a digest and nothing else, not %j', async (source_hash) => {
+  ])('CVE-2021-21996: must be a digest, not %j', async (source_hash) => {
     const before = filesBelow(folder)
     for (const fn of [cp.get_url, cp.cache_file])
       await expect(run(fn, { path: `${url}/text`, source_hash })).rejects.toThrow(
@@ -354,7 +354,7 @@ describe('to the master', () => {
     expect(asked).toEqual([expect.objectContaining({ cmd: '_file_recv', reasons: true })])
   })
 
-  test('push fails for what is no absolute path of a file', async () => {
+  test('push fails for a path that is not an absolute path of a file', async () => {
     for (const path of ['etc/hosts', '/etc/../etc/hosts'])
       await expect(run(cp.push, { path })).rejects.toThrow(`${path} must be an absolute path without '..'.`)
     for (const path of ['/etc', '/nothing'])
@@ -378,7 +378,7 @@ describe('to the master', () => {
   })
 })
 
-test('recv and recv_chunked write what salt-cp sends', async () => {
+test('recv and recv_chunked write the data that salt-cp sends', async () => {
   expect(await run(cp.recv, { files: { '/from/a': 'A', '/from/b': 'B' }, dest: folder })).toEqual({
     [join(folder, 'a')]: true,
     [join(folder, 'b')]: true,
@@ -405,7 +405,7 @@ test('recv and recv_chunked write what salt-cp sends', async () => {
 })
 
 test(
-  'recv and recv_chunked lead no content elsewhere by a planted link, and unpack no bomb',
+  'recv and recv_chunked write nothing outside through a planted link, and unpack no bomb',
   needs(ROOT),
   async () => {
     const strangers = join(folder, 'strangers')

@@ -66,7 +66,7 @@ describe('A crontab is read', () => {
     expect(await mine(cron.raw_cron)).toBe('@daily true\n')
   })
 
-  test('by cron.raw_cron, as an empty text where there is none', async () => {
+  test('by cron.raw_cron, as an empty text if there is none', async () => {
     const context = fakeContext()
     expect(await mine(cron.raw_cron, {}, context)).toBe('')
     expect(context.retcode).toBe(0)
@@ -90,7 +90,7 @@ describe('A crontab is read', () => {
     })
   })
 
-  test('by cron.list_tab, where Salt has written nothing', async () => {
+  test('by cron.list_tab, if Salt has written nothing', async () => {
     expect(await mine(cron.list_tab)).toEqual({ pre: [], crons: [], special: [], env: [] })
     await writeFile(tabFile(), '@daily true\n')
     expect(await mine(cron.list_tab)).toEqual({ pre: ['@daily true'], crons: [], special: [], env: [] })
@@ -106,7 +106,7 @@ describe('A crontab is read', () => {
     expect(await mine(cron.get_entry)).toBe(false)
   })
 
-  test('with tabs and several spaces, which stay jobs when another one is set', async () => {
+  test('with tabs and several spaces, whose jobs stay when another one is set', async () => {
     await writeFile(tabFile(), `${MARKER}\n1\t2  * * *\techo x\nSHELL = /bin/sh\n`)
     await mine(cron.set_special, { special: '@daily', cmd: 'true' })
     expect(await tabText()).toBe(`${MARKER}\nSHELL=/bin/sh\n1 2 * * * echo x\n@daily true\n`)
@@ -114,7 +114,7 @@ describe('A crontab is read', () => {
 })
 
 describe('cron.set_job', () => {
-  test('adds a job below what people wrote', async () => {
+  test('adds a job below existing lines', async () => {
     await writeFile(tabFile(), '5 4 * * * backup\n')
     expect(await mine(cron.set_job, weekly)).toBe('new')
     expect(await tabText()).toBe(`5 4 * * * backup\n${MARKER}\n* * * * 1 /usr/local/weekly\n`)
@@ -130,7 +130,7 @@ describe('cron.set_job', () => {
     })
   })
 
-  test('changes nothing that is present', async () => {
+  test('changes nothing if the job exists', async () => {
     for (const notes of [{}, { identifier: 'week' }, { identifier: 'week', comment: 'x' }]) {
       await mine(cron.set_job, { ...weekly, ...notes })
       const written = (await writes()).length
@@ -139,7 +139,7 @@ describe('cron.set_job', () => {
     }
   })
 
-  test('updates the job with the identifier, and keeps a comment that is not given', async () => {
+  test('updates the job with the identifier, and keeps a comment if none is given', async () => {
     await mine(cron.set_job, { ...weekly, identifier: 'week', comment: 'x' })
     expect(await mine(cron.set_job, { ...weekly, cmd: 'other', hour: '3', identifier: 'week' })).toBe(
       'updated',
@@ -147,13 +147,13 @@ describe('cron.set_job', () => {
     expect(await tabText()).toBe(`${MARKER}\n# x SALT_CRON_IDENTIFIER:week\n* 3 * * 1 other\n`)
   })
 
-  test('gives an identifier to the job with the command', async () => {
+  test('sets the identifier of the job with the command', async () => {
     await mine(cron.set_job, weekly)
     expect(await mine(cron.set_job, { ...weekly, identifier: 'week' })).toBe('updated')
     expect(await tabText()).toBe(`${MARKER}\n# SALT_CRON_IDENTIFIER:week\n* * * * 1 /usr/local/weekly\n`)
   })
 
-  test('makes a job of one with a nickname for its times', async () => {
+  test('replaces a nickname of the job by its times', async () => {
     await mine(cron.set_special, { special: '@daily', cmd: 'true' })
     expect(await mine(cron.set_job, { ...times, cmd: 'true' })).toBe('updated')
     expect(await tabText()).toBe(`${MARKER}\n* * * * 1 true\n`)
@@ -179,7 +179,7 @@ describe('cron.set_job', () => {
     expect(await mine(cron.set_job, { ...given, hour })).toBe('present')
   })
 
-  test('returns what crontab says, and keeps the old crontab', async () => {
+  test('returns the error of crontab, and keeps the old crontab', async () => {
     await mine(cron.set_job, { ...weekly, identifier: 'week' })
     const before = await tabText()
     const context = fakeContext()
@@ -190,7 +190,7 @@ describe('cron.set_job', () => {
     expect(await tabText()).toBe(before)
   })
 
-  test('not where the present one cannot be read, which would lose it', async () => {
+  test('changes nothing if the present crontab cannot be read, which would lose it', async () => {
     await writeFile(tabFile(), '5 4 * * * backup\n')
     await stubProgram(
       folder,
@@ -203,7 +203,7 @@ describe('cron.set_job', () => {
     expect(await tabText()).toBe('5 4 * * * backup\n')
   })
 
-  test('returns what crontab says of a user that does not exist', async () => {
+  test('returns the error of crontab for a user that does not exist', async () => {
     await stubProgram(folder, 'crontab', 'echo "crontab: user nosuch unknown" >&2; exit 1')
     expect(await mine(cron.set_job, weekly)).toBe('crontab: user nosuch unknown')
     expect(await mine(cron.rm_job, { cmd: weekly.cmd })).toBe('absent')
@@ -260,7 +260,7 @@ describe('Jobs are removed', () => {
     expect(await mine(cron.rm_job, { cmd: weekly.cmd, dayweek: '1' })).toBe('removed')
   })
 
-  test('by their identifier, and not by the command of one that has an identifier', async () => {
+  test('by their identifier, and not by the command of a job that has an identifier', async () => {
     await mine(cron.set_job, { ...weekly, identifier: 'week' })
     expect(await mine(cron.rm_job, { cmd: weekly.cmd })).toBe('absent')
     expect(await mine(cron.rm_job, { cmd: 'whatever', identifier: 'week' })).toBe('removed')
@@ -283,7 +283,7 @@ describe('A file becomes the crontab', () => {
     expect(await mine(cron.write_cron_file, { path: join(folder, 'missing') })).toBe(false)
   })
 
-  test('by cron.write_cron_file_verbose, which returns what crontab says', async () => {
+  test('by cron.write_cron_file_verbose, which returns the output of crontab', async () => {
     expect(await mine(cron.write_cron_file_verbose, { path: join(folder, 'missing') })).toMatchObject({
       retcode: 1,
       stdout: '',

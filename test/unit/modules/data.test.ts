@@ -23,13 +23,13 @@ const run = (fn: AnyFn, given: Record<string, unknown> = {}) => {
   return call(fn, given, fakeContext({ minion: minion as never }))
 }
 
-test('the folder of the values is made for the first of them', async () => {
+test('the folder of the values is made for the first value', async () => {
   store = new Datastore(join(folder, 'var', 'cache'))
   expect(await run(data.update, { key: 'role', value: 'web' })).toBe(true)
   expect(store.read()).toEqual({ role: 'web' })
 })
 
-test('values are kept, found, changed and forgotten', async () => {
+test('values are stored, read, changed and removed', async () => {
   expect(await run(data.load)).toEqual({})
   expect(await run(data.update, { key: 'role', value: 'web' })).toBe(true)
   expect(await run(data.update, { key: 'rack', value: { row: 7 } })).toBe(true)
@@ -77,20 +77,20 @@ test('names that are numbers stay numbers, in the order in which they came', asy
   expect(await run(data.items)).toEqual({ 3: 'c', b: 1, 10: 'w', a: 'y' })
 })
 
-test('values whose names are numbers, as Python Salt keeps them, are read', async () => {
+test('a file of Python Salt with numbers as names is read', async () => {
   await writeFile(join(folder, 'datastore'), Buffer.from([0x82, 0xa1, 0x61, 0x01, 0x0a, 0x02])) // {a: 1, 10: 2}
   expect(await run(data.keys)).toEqual(['a', 10])
   expect(await run(data.items)).toEqual({ a: 1, 10: 2 })
   expect(await run(data.get, { key: ['10', 'a'] })).toEqual([2, 1])
 })
 
-test('of several that compare and set at once, one succeeds', async () => {
+test('of several concurrent cas calls, one succeeds', async () => {
   await run(data.update, { key: 'n', value: 0 })
   const all = [1, 2, 3, 4].map((value) => run(data.cas, { key: 'n', value, old_value: 0 }))
   expect((await Promise.all(all)).filter(Boolean)).toHaveLength(1)
 })
 
-test('a file that cannot be read is not written over', async () => {
+test('a file that cannot be read is not overwritten', async () => {
   await writeFile(join(folder, 'datastore'), 'no map')
   await expect(run(data.update, { key: 'a', value: 1 })).rejects.toThrow('cannot be read')
 })

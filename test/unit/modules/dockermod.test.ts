@@ -41,7 +41,7 @@ afterEach(async () => {
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}, socket = 'docker.sock') =>
   call(fn, given, fakeContext({ opts: { 'docker.url': `unix://${folder}/${socket}` } }))
 
-test('asks Docker through its socket (a stand-in for Docker)', async () => {
+test('dockermod sends requests to Docker through its socket (a stand-in for Docker)', async () => {
   expect(await ask(docker.ping)).toBe(true)
   expect(await ask(docker.ps)).toEqual({
     abc: {
@@ -56,7 +56,7 @@ test('asks Docker through its socket (a stand-in for Docker)', async () => {
   expect(await ask(docker.list_containers, { all: true })).toEqual(['old', 'web'])
 })
 
-test('stops and starts a container, and says if there is nothing to do (a stand-in for Docker)', async () => {
+test('dockermod stops and starts a container, and reports if there is nothing to do (a stand-in for Docker)', async () => {
   expect(await ask(docker.start, { name: 'web' })).toMatchObject({
     result: false,
     comment: "Container 'web' already running",
@@ -69,7 +69,7 @@ test('stops and starts a container, and says if there is nothing to do (a stand-
   expect(await ask(docker.start, { name: 'web' })).toMatchObject({ result: true })
 })
 
-test('passes on what Docker says, and says if it is not there', async () => {
+test('dockermod passes on errors of Docker, and reports that it is not running', async () => {
   await expect(ask(docker.inspect_container, { name: 'none' })).rejects.toThrow(
     'Error 404: No such container: none',
   )

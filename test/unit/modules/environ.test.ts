@@ -33,7 +33,7 @@ test('Several variables are set at once, and the others removed', async () => {
   expect(await call(environ.items, {}, context)).toEqual({ A: 'b' })
 })
 
-test('A name or a value that no environment can hold is refused', async () => {
+test('An invalid name or value of a variable is refused', async () => {
   await expect(call(environ.setval, { key: 'A=B', val: 'x' })).rejects.toThrow('has no "="')
   await expect(call(environ.setval, { key: 'A', val: 'x\0' })).rejects.toThrow(
     'The value of A has a null byte',
@@ -41,7 +41,7 @@ test('A name or a value that no environment can hold is refused', async () => {
   await expect(call(environ.setenv, { environ: {}, update_minion: true })).rejects.toThrow('not supported')
 })
 
-test('what is neither text nor false sets nothing, and the answer is false', async () => {
+test('a value that is neither text nor false sets nothing, and the answer is false', async () => {
   const context = fakeContext()
   for (const given of [{ A: 'b', N: 2 }, 'A', ['A']])
     expect(await call(environ.setenv, { environ: given }, context)).toBe(false)

@@ -20,7 +20,7 @@ beforeEach(() => {
   for (const fn of Object.values(minion)) fn.mockReset().mockResolvedValue(true)
 })
 
-test('event.send fires on the master bus, with everything it was given as data', async () => {
+test('event.send fires on the master bus, with all its arguments as data', async () => {
   const given = { tag: 'a/b', data: { x: 1, foo: 'data wins' }, kwargs: { foo: 'Foo' } }
   expect(await ask(event.send, { ...given, with_grains: ['os', 'none'], with_pillar: true })).toBe(true)
   expect(minion.fireMaster).toHaveBeenCalledWith(
@@ -72,7 +72,7 @@ test('event.fire_master is refused in local mode', async () => {
   expect(await ask(event.fire_master, { data: {}, tag: 't' }, { local: true })).toBe(false)
 })
 
-test('an event that cannot be fired is an answer', async () => {
+test('an event that cannot be fired gives false', async () => {
   for (const fn of Object.values(minion)) fn.mockRejectedValue(new Error('gone'))
   expect(await ask(event.fire, { data: {}, tag: 't' })).toBe(false)
   expect(await ask(event.send, { tag: 't' })).toBe(false)

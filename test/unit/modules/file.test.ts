@@ -49,7 +49,7 @@ const content = (name = 'a') => readFile(join(folder, name), 'utf8')
 const modeOf = async (name: string) => (await stat(join(folder, name))).mode & 0o7777
 
 describe('Facts', () => {
-  test('stats tells owner, mode, type and hash', async () => {
+  test('stats returns owner, mode, type and hash', async () => {
     expect(await ask(file.stats, { path, hash_type: 'md5' })).toMatchObject({
       uid: process.getuid?.(),
       mode: '0640',
@@ -62,7 +62,7 @@ describe('Facts', () => {
     await expect(ask(file.stats, { path: join(folder, 'none') })).rejects.toThrow('Path not found: ')
   })
 
-  test('get_hash knows the hashes of Python by their names', async () => {
+  test('get_hash supports the names of hashes in Python', async () => {
     for (const [form, digits] of [
       ['sha3_256', 64],
       ['blake2b', 128],
@@ -93,7 +93,7 @@ describe('Facts', () => {
     )
   })
 
-  test('users and groups are named by number and back', async () => {
+  test('users and groups are converted between names and ids', async () => {
     expect(await ask(file.uid_to_user, { uid: 0 })).toBe('root')
     expect(await ask(file.user_to_uid, { user: 'root' })).toBe(0)
     expect(await ask(file.gid_to_group, { gid: '0' })).toBe('root')
@@ -101,7 +101,7 @@ describe('Facts', () => {
     expect(await ask(file.uid_to_user, { uid: 4_000_000 })).toBe(4_000_000)
   })
 
-  test('set_mode answers with the mode, or what is wrong with it', async () => {
+  test('set_mode returns the mode, or the error', async () => {
     expect(await ask(file.set_mode, { path, mode: '0600' })).toBe('0600')
     expect(await ask(file.set_mode, { path, mode: '9x' })).toBe('Invalid Mode 9x')
     await expect(ask(file.set_mode, { path: '/none/such', mode: '0600' })).rejects.toThrow(
@@ -117,14 +117,14 @@ describe('Facts', () => {
     expect(await readdir(folder)).not.toContain('none')
   })
 
-  test('chown names what does not exist, and changes nothing', async () => {
+  test('chown names a user or group that does not exist, and changes nothing', async () => {
     expect(await ask(file.chown, { path, user: 'no-such-user', group: 'no-such-group' })).toBe(
       'User does not exist\nGroup does not exist\n',
     )
     expect(await ask(file.chown, { path: join(folder, 'none'), user: 0, group: 0 })).toBe('File not found')
   })
 
-  test('paths are taken apart and put together as Python does', async () => {
+  test('paths are split and joined as in Python', async () => {
     expect(await ask(file.basename, { path: 'a/b/' })).toBe('')
     expect(await ask(file.dirname, { path: 'a/b/c' })).toBe('a/b')
     expect(await ask(file.dirname, { path: '/c' })).toBe('/')
@@ -135,14 +135,14 @@ describe('Facts', () => {
   })
 })
 
-test('a copy that is killed ends at once, and leaves nothing behind', async () => {
+test('a copy that is killed ends at once, and leaves no file', async () => {
   const signal = AbortSignal.abort(new Error('killed'))
   await expect(ask(file.copy, { src: path, dst: `${path}2` }, { signal })).rejects.toThrow('killed')
   expect(await readdir(folder)).toEqual(['a'])
 })
 
 describe('Editing', () => {
-  test('replace knows groups, returns the diff, and keeps mode and backup', async () => {
+  test('replace supports groups, returns the diff, and keeps mode and backup', async () => {
     const diff = await ask(file.replace, { path, pattern: '^port = (?P<n>\\d+)$', repl: 'port = \\g<n>1' })
     expect(diff).toBe(
       '--- \n+++ \n@@ -1,5 +1,5 @@\n # one\n-port = 80\n+port = 801\n   name = x\n #off = 1\n last = é\n',
@@ -172,7 +172,7 @@ describe('Editing', () => {
     )
   })
 
-  test('replace appends or prepends what is not found, once', async () => {
+  test('replace appends or prepends a missing line once', async () => {
     const given = { path, pattern: '^new =.*', repl: 'new = 1', append_if_not_found: true }
     await ask(file.replace, given)
     await ask(file.replace, given)
@@ -239,7 +239,7 @@ describe('Editing', () => {
     expect(await content()).toBe(before)
   })
 
-  test('line keeps a copy with the time in its name, whatever text backup is', async () => {
+  test('line makes a backup with the time in its name, for every text of backup', async () => {
     const loader = openLoader('modules', { config: { extension_modules: '/none' }, log: fakeContext().log })
     const line = await loader.get('file.line')
     const given = line?.bind([path, 'z'], { mode: 'insert', location: 'end', backup: '.bak' })
@@ -247,7 +247,7 @@ describe('Editing', () => {
     expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^a\.\d{4}-\d\d-\d\d/))
   })
 
-  test('line refuses what it cannot decide', async () => {
+  test('line refuses ambiguous arguments', async () => {
     const refused = (given: object, message: string) =>
       expect(ask(file.line, { path, content: 'z', ...given })).rejects.toThrow(message)
     await refused({}, 'Mode was not defined. How to process the file?')
@@ -262,7 +262,7 @@ describe('Editing', () => {
     )
   })
 
-  test('blockreplace replaces between markers, adds them, or says they are missing', async () => {
+  test('blockreplace replaces between markers, adds them, or reports that they are missing', async () => {
     const given = { path, content: 'in', append_newline: true, backup: false }
     await expect(ask(file.blockreplace, given)).rejects.toThrow('Cannot edit marked block.')
     await ask(file.blockreplace, { ...given, insert_after_match: '^port' })
@@ -285,7 +285,7 @@ describe('Editing', () => {
     expect(await ask(file.comment, { path, regex: 'none' })).toBe(false)
   })
 
-  test('append, prepend and write put lines', async () => {
+  test('append, prepend and write add lines', async () => {
     await writeFile(path, 'one')
     expect(await ask(file.append, { path, lines: ['two', 3] })).toBe(`Wrote 2 lines to "${path}"`)
     expect(await ask(file.prepend, { path, kwargs: { args: ['zero'] } })).toBe(
@@ -297,13 +297,13 @@ describe('Editing', () => {
     await expect(ask(file.append, { path: '/none/such', lines: ['x'] })).rejects.toThrow('[Errno 2]')
   })
 
-  test('lines that are no text are written as Python writes them', async () => {
+  test('lines that are no text are written as in Python', async () => {
     const lines = [['section'], { a: 1 }, true, null, 1.5]
     await ask(file.write, { path, lines })
     expect(await content()).toBe("['section']\n{'a': 1}\nTrue\nNone\n1.5\n")
   })
 
-  test('contains, read, seek and truncate', async () => {
+  test('contains, read, seek and truncate read and cut a file', async () => {
     expect(await ask(file.contains, { path, text: 'port' })).toBe(true)
     expect(await ask(file.contains_regex, { path, regex: '^off', lchar: '#' })).toBe(true)
     expect(String(await ask(file.read, { path }))).toBe(CONTENT)
@@ -315,7 +315,7 @@ describe('Editing', () => {
 })
 
 describe('Files and folders', () => {
-  test('mkdir, makedirs, rmdir and remove', async () => {
+  test('mkdir, makedirs, rmdir and remove change folders', async () => {
     expect(await ask(file.mkdir, { dir_path: join(folder, 'x/y'), mode: '0700' })).toBe(true)
     expect(await modeOf('x/y')).toBe(0o700)
     expect(await ask(file.makedirs, { path: `${folder}/p/q` })).toBeNull()
@@ -331,7 +331,7 @@ describe('Files and folders', () => {
     await expect(ask(file.remove, { path: 'p' })).rejects.toThrow('File path must be absolute: p')
   })
 
-  test('symlink, readlink and link', async () => {
+  test('symlink, readlink and link make and read links', async () => {
     const place = join(folder, 'link')
     expect(await ask(file.symlink, { src: 'a', path: place })).toBe(true)
     expect(await ask(file.symlink, { src: 'a', path: place })).toBe(true)
@@ -379,7 +379,7 @@ describe('Files and folders', () => {
     expect(await ask(file.file_exists, { path })).toBe(false)
   })
 
-  test('find goes on where a folder cannot be listed', async () => {
+  test('find continues if a folder cannot be listed', async () => {
     // Nobody waits for the child of a program that was replaced: Linux refuses to list parts of its folder in /proc.
     const parent = spawn('sh', ['-c', 'cat <&3 & echo $!; exec sleep 60'], {
       stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
@@ -400,7 +400,7 @@ describe('Files and folders', () => {
     }
   })
 
-  test('find judges a folder by what it was before its entries were deleted', async () => {
+  test('find tests a folder by its state before its entries were deleted', async () => {
     const old = join(folder, 'old')
     await mkdir(old)
     await writeFile(join(old, 'f'), '')
@@ -417,14 +417,14 @@ describe('Files and folders', () => {
     expect(await readdir(folder)).toEqual(['a'])
   })
 
-  test('line adds a long line, and says that a long pattern is too large', async () => {
+  test('line adds a long line, and reports a pattern that is too large', async () => {
     const content = 'y'.repeat(100_000)
     await ask(file.line, { path, content, mode: 'insert', location: 'end', show_changes: false })
     expect(await readFile(path, 'utf8')).toContain(content)
     await expect(ask(file.search, { path, pattern: content })).rejects.toThrow('it is too large')
   })
 
-  test('find says that a pattern in a file takes too long', async () => {
+  test('find reports a pattern in a file that takes too long', async () => {
     const run = vi.spyOn(Script.prototype, 'runInContext').mockImplementation(() => {
       throw Object.assign(new Error(), { code: 'ERR_SCRIPT_EXECUTION_TIMEOUT' })
     })
@@ -434,7 +434,7 @@ describe('Files and folders', () => {
     run.mockRestore()
   })
 
-  test('rmdir with recurse removes a tree of thousands of folders one in another', async () => {
+  test('rmdir with recurse removes a tree of thousands of nested folders', async () => {
     const top = join(folder, 'deep')
     const depth = 1500
     await mkdir(top)
@@ -450,7 +450,7 @@ describe('Files and folders', () => {
     expect(await ask(file.remove, { path: join(folder, 'd') })).toBe(true)
   })
 
-  test('copy with recurse gives no set-gid bit of another group', needs(ROOT), async () => {
+  test('copy with recurse sets no set-gid bit of another group', needs(ROOT), async () => {
     await mkdir(join(folder, 'src'))
     const program = join(folder, 'src/program')
     await writeFile(program, '')
@@ -471,7 +471,7 @@ describe('Files and folders', () => {
     expect((await stat(join(dst, 'a'))).mode & 0o777).toBe(0o640)
   })
 
-  test('a backup is listed, restored after the present content is kept, and deleted', async () => {
+  test('a backup is listed, restored after a backup of the present content, and deleted', async () => {
     const opts = { cachedir: join(folder, 'cache') }
     const kept = join(opts.cachedir, 'file_backup', folder)
     await mkdir(kept, { recursive: true })
@@ -498,7 +498,7 @@ describe('Files and folders', () => {
     expect(await ask(file.delete_backup, { path, backup_id: 1 }, { opts })).toMatchObject({ result: true })
   })
 
-  test('touch sets times, access asks the system', async () => {
+  test('touch sets times, and access asks the system', async () => {
     const place = join(folder, 't')
     expect(await ask(file.touch, { name: place, atime: 5, mtime: 6 })).toBe(true)
     expect((await stat(place)).mtimeMs).toBe(6000)
@@ -519,7 +519,7 @@ describe('Hashes of sources', () => {
   const MD5 = 'd41d8cd98f00b204e9800998ecf8427e'
   const OTHER = '900150983cd24fb0d6963f7d28e17f72'
 
-  test('a hash is found by the name of the file, else it is the first', async () => {
+  test('a hash is found by the name of the file, or else the first one is used', async () => {
     await writeFile(path, `${OTHER}  dir/other\n${MD5} *foo.tgz\n`)
     const found = (names: object) => ask(file.extract_hash, { hash_fn: path, hash_type: 'md5', ...names })
     expect(await found({ source: 'https://example.com/foo.tgz' })).toEqual({ hsum: MD5, hash_type: 'md5' })
@@ -540,7 +540,7 @@ describe('Hashes of sources', () => {
 describe('Permissions', () => {
   const given = { ret: null, user: null, group: null, mode: '0600' }
 
-  test('check_perms changes the mode and tells what was before', async () => {
+  test('check_perms changes the mode and returns the previous one', async () => {
     expect(await ask(file.check_perms, { name: path, ...given })).toMatchObject([
       { name: path, changes: { mode: '0600' }, comment: '', result: true },
       { lmode: '0640', cmode: '0600' },
@@ -548,7 +548,7 @@ describe('Permissions', () => {
     expect(await modeOf('a')).toBe(0o600)
   })
 
-  test('check_perms leaves out a list of comments, and answers with a list', async () => {
+  test('check_perms drops comments that are given as a list, and returns its own as a list', async () => {
     const ret = { name: 'x', changes: {}, comment: ['before'], result: true }
     const user = 'no-such-user'
     expect(await ask(file.check_perms, { name: path, ...given, ret })).toMatchObject([{ comment: [] }, {}])
@@ -597,7 +597,7 @@ describe('Programs', () => {
     expect(await content()).toBe(CONTENT.replace('80', '81'))
   })
 
-  test('patch makes a file that is not there yet, and calls itself by its path', async () => {
+  test('patch creates a missing file, and reports errors with its own path', async () => {
     const patchfile = join(folder, 'diff')
     const originalfile = join(folder, 'new')
     await writeFile(patchfile, '--- /dev/null\n+++ new\n@@ -0,0 +1 @@\n+made\n')
@@ -610,7 +610,7 @@ describe('Programs', () => {
     })
   })
 
-  test('patch returns what the program says about a patch that is not there', async () => {
+  test('patch returns the error of the program about a missing patch', async () => {
     const patchfile = join(folder, 'none')
     expect(await ask(file.patch, { originalfile: path, patchfile })).toMatchObject({
       retcode: 2,
@@ -619,7 +619,7 @@ describe('Programs', () => {
     })
   })
 
-  test('find returns what is wrong with a pattern or an owner', async () => {
+  test('find returns the error for an invalid pattern or owner', async () => {
     const find = (options: object) => ask(file.find, { path: folder, kwargs: options })
     expect(await find({ regex: '(' })).toBe('error: invalid regular expression: "("')
     expect(await find({ owner: 'no-such-user' })).toBe('error: no such user "no-such-user"')
@@ -635,13 +635,13 @@ describe('Programs', () => {
     expect(await ask(file.directory_exists, { path: dir_path })).toBe(false)
   })
 
-  test('join needs a part, and normpath keeps two slashes at the begin', async () => {
+  test('join needs a part, and normpath keeps two leading slashes', async () => {
     await expect(async () => ask(file.join, { args: [] })).rejects.toThrow('Name at least one part')
     expect(await ask(file.normpath, { path: '//a//b/' })).toBe('//a/b')
     expect(await ask(file.normpath, { path: '///a' })).toBe('/a')
   })
 
-  test('grep returns what it found, and takes a pattern that looks like an option', async () => {
+  test('grep returns matching lines, and accepts a pattern that looks like an option', async () => {
     await writeFile(path, '--help\nport\n')
     expect(await ask(file.grep, { path, pattern: '--help' })).toMatchObject({ retcode: 0, stdout: '--help' })
     expect(await ask(file.grep, { path: `${folder}/*`, pattern: 'PORT', opts: ['-i', '-c'] })).toMatchObject({

@@ -84,7 +84,7 @@ describe('Changes', () => {
     expect(await ask(git.rm, { filename: 'a' })).toBe("rm 'a'")
   })
 
-  test('between files without a repository are shown, and are no failure', async () => {
+  test('between files without a repository are shown, and do not fail', async () => {
     await writeFile(at('x'), '1\n')
     await writeFile(at('y'), '2\n')
     const context = commandContext()
@@ -137,7 +137,7 @@ describe('Branches and tags', () => {
     [git.merge_base, { refs: 'a,b', fork_point: 'c' }, 'At most one ref/commit'],
     [git.clone, {}, "Missing 'url' argument"],
     [git.revision, { rev: 'nope' }, "Command 'git rev-parse nope' failed: fatal: ambiguous argument"],
-  ])('what makes no sense is refused (%#)', async (fn, given, reason) => {
+  ])('with invalid arguments are refused (%#)', async (fn, given, reason) => {
     await expect(ask(fn, given)).rejects.toThrow(reason)
   })
 })
@@ -165,7 +165,7 @@ describe('Remotes', () => {
     expect(refs).toHaveProperty('refs/heads/master', inRepo('rev-parse', 'master'))
   })
 
-  test('what fetch says about updates is understood (recorded)', () => {
+  test('have the output of fetch parsed (recorded)', () => {
     const said =
       ' * [new branch]      feat       -> origin/feat\n   1a2b..3c4d  master     -> origin/master\n t [tag update]      v1         -> v1\n'
     expect(readFetch(said.replace(' t [', ' * ['))).toEqual({
@@ -190,7 +190,7 @@ describe('Remotes', () => {
     expect(() => withLogin('http://h/x', 'me', 'pw')).toThrow('Basic Auth only supported for HTTPS')
   })
 
-  test('keys are tried in turn, and those that are absent are named', async () => {
+  test('use keys in turn, and missing keys are named', async () => {
     await writeFile(at('key'), '', { mode: 0o600 })
     const clone = { url: repo, cwd: at('c') }
     const context = commandContext()
@@ -301,7 +301,7 @@ describe('Words that are options', () => {
   })
 })
 
-test('variables that the job has set are those of git', async () => {
+test('variables of the job are passed to git', async () => {
   const context = commandContext()
   changeVariable('GIT_DIR', join(repo, '.git'), context)
   expect(await ask(git.current_branch, { cwd: folder }, context)).toBe('master')

@@ -38,7 +38,7 @@ const ask = (fn: AnyFn, given: object) => call(fn, given as Record<string, unkno
 const kept = async () => parse(await readFile(file, 'utf8'), { version: '1.1' })
 
 describe('Reading', () => {
-  test('get goes into maps and lists, and has a default', async () => {
+  test('get reads nested maps and lists, and has a default', async () => {
     expect(await ask(grains.get, { key: 'apps:one:port' })).toBe(80)
     expect(await ask(grains.get, { key: 'roles:1' })).toBe('db')
     expect(await ask(grains.get, { key: 'roles:-1' })).toBe('db')
@@ -49,12 +49,12 @@ describe('Reading', () => {
     expect(await ask(grains.get, { key: 'constructor:name' })).toBe('')
   })
 
-  test('has_value is about being there, not about being true', async () => {
+  test('has_value checks that a value exists, not that it is true', async () => {
     expect(await ask(grains.has_value, { key: 'empty' })).toBe(true)
     expect(await ask(grains.has_value, { key: 'apps:two' })).toBe(false)
   })
 
-  test('items and item give grains, sanitized on request', async () => {
+  test('items and item return grains, sanitized on request', async () => {
     expect(await ask(grains.items, {})).toEqual(known)
     expect(await ask(grains.items, { sanitize: true })).toMatchObject({
       serialnumber: '123456XX',
@@ -67,7 +67,7 @@ describe('Reading', () => {
     })
   })
 
-  test('ls gives the sorted names', async () => {
+  test('ls returns the sorted names', async () => {
     expect(await ask(grains.ls, {})).toEqual(Object.keys(known).sort())
   })
 
@@ -113,7 +113,7 @@ describe('Writing', () => {
     expect(await readdir(folder)).toEqual(['grains'])
   })
 
-  test('destructive removes what is null', async () => {
+  test('destructive removes null values', async () => {
     await writeFile(file, 'a: 1\nb: 2\n')
     await ask(grains.setvals, { grains: { a: null, b: null }, destructive: false })
     expect(await kept()).toEqual({ a: null, b: null })
@@ -139,13 +139,13 @@ describe('Writing', () => {
     expect(await kept()).toEqual({ roles: ['web', 'mail'], os: ['Debian', 'x'], new: { list: ['a', 'b'] } })
   })
 
-  test('of many writers at once none is lost', async () => {
+  test('by many concurrent writers loses no value', async () => {
     const values = Array.from({ length: 20 }, (_, index) => `v${index}`)
     await Promise.all(values.map((val) => ask(grains.append, { key: 'many', val })))
     expect((await kept()).many.toSorted()).toEqual(values.toSorted())
   })
 
-  describe('while others change them', () => {
+  describe('while other processes change the file', () => {
     let now = 0
     let looks = 0
     beforeEach(() => {
@@ -166,7 +166,7 @@ describe('Writing', () => {
       for (const before = looks; looks < before + 3; ) await delay(5)
     }
 
-    test('a writer waits its turn, however many come before it', async () => {
+    test('a writer gets its turn, however many come after it', async () => {
       await lock()
       const written = ask(grains.setval, { key: 'a', val: 1 })
       for (let others = 0; others < 4; others++) {
@@ -179,7 +179,7 @@ describe('Writing', () => {
       expect(await kept()).toMatchObject({ a: 1 })
     })
 
-    test('a writer gives up when one of them does not come to an end', async () => {
+    test('a writer gives up if another one does not end', async () => {
       await lock()
       const refused = expect(ask(grains.setval, { key: 'a', val: 1 })).rejects.toThrow(
         'has locked the grains file for more than 10 s; see',
@@ -198,7 +198,7 @@ describe('Writing', () => {
     })
   })
 
-  test('a lock whose holder has died is taken over, also when another process has its number', async () => {
+  test('a lock whose holder has died is taken over, even if another process has its id', async () => {
     const dead = spawnSync('true').pid
     for (const holder of [`${dead} boot/7`, `${process.pid} boot/7`, String(process.pid)]) {
       await symlink(holder, `${file}.lock`)
@@ -207,7 +207,7 @@ describe('Writing', () => {
     }
   })
 
-  test('set puts a value inside others and tells what changed', async () => {
+  test('set changes a nested value and returns the changes', async () => {
     const done = (changes: object) => ({ comment: '', changes, result: true })
     expect(await ask(grains.set, { key: 'apps:one:port', val: 81 })).toEqual(
       done({ apps: { ...known.apps, one: { port: 81 } } }),
@@ -222,7 +222,7 @@ describe('Writing', () => {
     })
   })
 
-  test('set does not overwrite maps, lists and other values in the way without force', async () => {
+  test('set does not overwrite maps, lists and other values without force', async () => {
     const refused = (comment: string) => ({ comment, changes: {}, result: false })
     expect(await ask(grains.set, { key: 'roles', val: 'x' })).toEqual(
       refused("The key 'roles' exists but is a dict or a list. Use 'force=True' to overwrite."),
@@ -240,7 +240,7 @@ describe('Writing', () => {
     })
   })
 
-  test('delval sets null, delkey removes', async () => {
+  test('delval sets null, delkey removes the key', async () => {
     await writeFile(file, 'a: {b: 1, c: 2}\nd: 3\n')
     expect(await ask(grains.delval, { key: 'd' })).toMatchObject({ changes: { d: null }, result: true })
     expect(await ask(grains.delkey, { key: 'a:b' })).toMatchObject({ changes: { a: { c: 2 } } })

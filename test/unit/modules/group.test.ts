@@ -34,12 +34,12 @@ describe('Groups are read', () => {
 })
 
 describe('Groups are changed', needs(...shadowPrograms), () => {
-  test('group.add takes a gid', async () => {
+  test('group.add accepts a gid', async () => {
     expect(await below(group.add, { name: 'foo', gid: 3456 })).toBe(true)
     expect(await infoOf('foo')).toMatchObject({ gid: 3456, members: [] })
   })
 
-  test('group.add with system takes a low gid', async () => {
+  test('group.add with system uses a low gid', async () => {
     expect(await below(group.add, { name: 'foo', system: true })).toBe(true)
     expect((await infoOf('foo')) as { gid: number }).toMatchObject({ gid: expect.toSatisfy((n) => n < 1000) })
   })
@@ -80,7 +80,7 @@ describe('Groups are changed', needs(...shadowPrograms), () => {
     expect(await below(group.adduser, { name: 'nosuchgroup', username: 'fred' })).toBe(false)
   })
 
-  test('group.deluser returns true where nothing is to do', async () => {
+  test('group.deluser returns true if the user is not a member', async () => {
     expect(await below(group.deluser, { name: 'audio', username: 'fred' })).toBe(true)
     expect(await below(group.deluser, { name: 'nosuchgroup', username: 'fred' })).toBe(true)
   })
@@ -102,7 +102,7 @@ test('The module is refused where the kernel is not Linux', () => {
   expect(group.virtual(facts('SunOS'))).toContain('groupadd execution module cannot be loaded')
 })
 
-test('Another root in which other users may place files is refused, since programs load libraries from there', async () => {
+test('Another root with folders that other users may write is refused, since programs load libraries from there', async () => {
   await chmod(root, 0o777)
   await expect(call(group.add, { name: 'web', root })).rejects.toThrow(`other users may write to ${root}`)
   await chmod(root, 0o755)

@@ -30,7 +30,7 @@ describe('Digests', () => {
       )
   })
 
-  test('of another kind, or of what is no file, are refused', async () => {
+  test('of an unknown kind, or of a path that is no file, are refused', async () => {
     await expect(call(hashutil.digest, { instr: 'x', checksum: 'sha1' })).rejects.toThrow(
       "Hash func 'sha1' is not supported.",
     )
@@ -60,7 +60,7 @@ describe('Base64', () => {
     expect(String(await call(hashutil.base64_decodestring, { instr }))).toBe(text)
   })
 
-  test('that is cut short is refused', async () => {
+  test('that is truncated is refused', async () => {
     await expect(call(hashutil.base64_b64decode, { instr: 'Z2V0IHNhbHRlZA' })).rejects.toThrow(
       'Incorrect padding',
     )
@@ -81,7 +81,7 @@ describe('Base64', () => {
     expect((await stat(outfile)).mode & 0o777).toBe(0o640)
   })
 
-  test('is not written through a link that anybody may have placed', async () => {
+  test('is not written through a link in a folder that everybody may write', async () => {
     await writeFile(join(folder, 'victim'), 'mine')
     const outfile = join(folder, 'link')
     await symlink(join(folder, 'victim'), outfile)
@@ -94,7 +94,7 @@ describe('Base64', () => {
     expect(await readFile(join(folder, 'victim'), 'utf8')).toBe('x')
   })
 
-  test('of and into what is no file is refused', async () => {
+  test('from and to a path that is no file is refused', async () => {
     await expect(call(hashutil.base64_encodefile, { fname: join(folder, 'none') })).rejects.toThrow(
       'none cannot be read: ENOENT',
     )
@@ -118,7 +118,7 @@ describe('Signatures', () => {
     )
   })
 
-  test('of GitHub are verified, whatever their hash', async () => {
+  test('of GitHub are verified, with either hash', async () => {
     const sum = await call(hashutil.hmac_compute, { string, shared_secret })
     const verify = (challenge_hmac: string) =>
       call(hashutil.github_signature, { string, shared_secret, challenge_hmac })

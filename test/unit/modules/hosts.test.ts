@@ -38,7 +38,7 @@ describe('Reading the hosts file', () => {
     })
   })
 
-  test('get_ip, get_alias and has_pair look up', async () => {
+  test('get_ip, get_alias and has_pair find entries', async () => {
     expect(await ask(hosts.get_ip, { host: 'localhost' })).toBe('127.0.0.1')
     expect(await ask(hosts.get_ip, { host: 'none' })).toBe('')
     expect(await ask(hosts.get_alias, { ip: '10.0.0.1' })).toEqual(['a', 'b', 'c'])
@@ -69,7 +69,7 @@ describe('Changing the hosts file', () => {
     expect(await content()).toBe(CONTENT)
   })
 
-  test('a line break in a value makes no line of its own', async () => {
+  test('a line break in a value does not add a line', async () => {
     await ask(hosts.set_host, { ip: '10.0.0.2', alias: 'd\n1.2.3.4 bank' })
     expect(await ask(hosts.get_ip, { host: 'bank' })).toBe('10.0.0.2')
   })
@@ -93,7 +93,7 @@ describe('Changing the hosts file', () => {
     )
   })
 
-  test('set_comment sets the comment of an address that is there', async () => {
+  test('set_comment sets the comment of an existing address', async () => {
     expect(await ask(hosts.set_comment, { ip: '::1', comment: 'six' })).toBe(true)
     expect(await ask(hosts.set_comment, { ip: '::2', comment: 'six' })).toBe(false)
     expect(await ask(hosts.list_hosts)).toMatchObject({ '::1': { comment: 'six' } })

@@ -29,7 +29,7 @@ const dictOf = (result: unknown) => {
 }
 
 describe('http.query', () => {
-  test('sends what is given, and returns what is asked for', async () => {
+  test('sends the given data, and returns the requested fields', async () => {
     const url = await serve(({ method, query, headers, body }) => ({
       text: JSON.stringify({ method, a: query.get('a'), login: headers.authorization, body }),
       headers: { 'x-own': 'yes' },
@@ -43,12 +43,12 @@ describe('http.query', () => {
     })
   })
 
-  test('shows headers nowhere, since they may have tokens in them', () => {
+  test('logs no headers, since they may contain tokens', () => {
     expect(http.query.params.header_dict.secret).toBe(true)
     expect(http.wait_for_successful_query.params.header_dict.secret).toBe(true)
   })
 
-  test('follows redirects, and gives headers and data of the caller to no other server', async () => {
+  test('follows redirects, and sends headers and data of the caller to no other server', async () => {
     const other = await httpServer(({ method, headers, body }) => ({
       text: JSON.stringify({ method, key: headers['x-api-key'], login: headers.authorization, body }),
     }))
@@ -88,7 +88,7 @@ describe('http.query', () => {
       })
   })
 
-  test('does not take a body without a length for whole when the time is up, or the job is cancelled', async () => {
+  test('does not accept a body without a length as complete after a time-out or a cancelled job', async () => {
     const tcp = createTcpServer((socket) => {
       socket.on('error', () => {})
       socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf'))
@@ -112,7 +112,7 @@ describe('http.query', () => {
     }
   })
 
-  test('reports a failure of the server, or that none answers', async () => {
+  test('reports an error of the server, or that no server answers', async () => {
     const url = await serve(() => ({ status: 503, text: 'busy' }))
     expect(await call(http.query, { url })).toEqual({
       body: 'busy',
@@ -178,7 +178,7 @@ test('http.query reads the encoding that the headers name', async () => {
   expect(await call(http.query, { url: charset })).toEqual({ body: 'gr\u00c3\u00bc' })
 })
 
-test('http.query decodes the format that is named or that the headers say, and keeps the text', async () => {
+test('http.query decodes the format that is given or in the headers, and keeps the text', async () => {
   const folder = await temporaryFolder('salt-ts-http-')
   const file = join(folder, 'out')
   const url = await serve(({ path }) =>
@@ -227,14 +227,14 @@ test.each([
 
 test.each([
   ['a comment without an end', '<r><!-- </r>', 'not valid XML'],
-  ['an element that nobody opened', '<r></a></r>', 'not valid XML'],
+  ['a closing tag without an opening one', '<r></a></r>', 'not valid XML'],
   ['very many levels', '<a>'.repeat(100_000) + '</a>'.repeat(100_000), 'more than 1000 elements'],
 ])('http.query refuses XML with %s', async (_, text, message) => {
   const url = await serve(() => ({ text }))
   await expect(call(http.query, { url, decode: true, decode_type: 'xml' })).rejects.toThrow(message)
 })
 
-test('http.query fails if the server wants to speak another protocol', async () => {
+test('http.query fails if the server switches to another protocol', async () => {
   const server = createServer().on('request', (_, response) => {
     response.socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n')
   })
@@ -246,7 +246,7 @@ test('http.query fails if the server wants to speak another protocol', async () 
   server.close()
 })
 
-test('http.query returns bytes without decode_body, but a text whose encoding is named', async () => {
+test('http.query returns bytes without decode_body, but text if the encoding is given', async () => {
   const url = await serve(({ path }) => ({
     text: 'a',
     headers: { 'content-type': path === '/named' ? 'text/plain; charset=utf-8' : 'text/plain' },
@@ -318,7 +318,7 @@ test('http.query keeps the headers of an answer in a file that exists', async ()
   await removeFolder(folder)
 })
 
-test('http.query unpacks an answer, but not beyond max_body', async () => {
+test('http.query decompresses an answer, but not beyond max_body', async () => {
   const packed = gzipSync('a'.repeat(1000)).toString('latin1')
   const server = createServer((_, response) =>
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(Buffer.from(packed, 'latin1')),
@@ -354,7 +354,7 @@ test('http.query checks certificates by ca_bundle, or not at all with verify_ssl
   await removeFolder(folder)
 })
 
-test('http.query writes to no place to which a link of somebody else leads', needs(ROOT), async () => {
+test('http.query does not write through a link of another user', needs(ROOT), async () => {
   const folder = await temporaryFolder('salt-ts-http-')
   await chmod(folder, 0o777)
   const [ours, theirs] = [join(folder, 'ours'), join(folder, 'theirs')]
@@ -370,13 +370,13 @@ test('http.query writes to no place to which a link of somebody else leads', nee
 describe('http.wait_for_successful_query', () => {
   const soon = { request_interval: 0.01 }
 
-  test('asks until the server is well', async () => {
+  test('asks until the server succeeds', async () => {
     let asked = 0
     const url = await serve(() => ({ status: ++asked < 3 ? 503 : 200, text: String(asked) }))
     expect(await call(http.wait_for_successful_query, { url, ...soon })).toEqual({ body: '3' })
   })
 
-  test('returns the last answer when the time is over, or that there is none', async () => {
+  test('returns the last answer after the time-out, or that there is none', async () => {
     const url = await serve(() => ({ status: 500 }))
     const given = { url, wait_for: 0, ...soon }
     expect(await call(http.wait_for_successful_query, given)).toMatchObject({
@@ -388,7 +388,7 @@ describe('http.wait_for_successful_query', () => {
     })
   })
 
-  test('ends with its job', async () => {
+  test('is ended with its job', async () => {
     const stop = new AbortController()
     const url = await serve(() => {
       stop.abort()
@@ -400,7 +400,7 @@ describe('http.wait_for_successful_query', () => {
   })
 })
 
-test('update_ca_bundle replaces the file by certificates that are fetched, and only by certificates', async () => {
+test('update_ca_bundle replaces the file by downloaded certificates, and only by certificates', async () => {
   const folder = await temporaryFolder('salt-ts-ca-')
   const [target, mine] = [join(folder, 'ca.pem'), join(folder, 'mine.pem')]
   await writeFile(target, 'old')

@@ -57,7 +57,7 @@ describe('journal.query (recorded output of journalctl)', () => {
     )
   })
 
-  test('returns the fields that are wanted, or all', async () => {
+  test('returns the given fields, or all', async () => {
     await print(NATIVE)
     expect(await query({ fields: ['X', 'NONE'] })).toEqual([{ X: ['1', '2'] }])
     expect(await query({ fields: 'PRIORITY, X' })).toEqual([{ PRIORITY: 6, X: ['1', '2'] }])
@@ -66,7 +66,7 @@ describe('journal.query (recorded output of journalctl)', () => {
     ])
   })
 
-  test('ends journalctl when it has printed enough', async () => {
+  test('ends journalctl when it has printed enough entries', async () => {
     await stub(`while :; do echo '${BYTES}'; done`)
     expect(await query({ lines: 3 })).toHaveLength(3)
   })
@@ -84,7 +84,7 @@ describe('journal.query (recorded output of journalctl)', () => {
     expect(context.lines.at(-1)?.message).toMatch(/^Only the last 16 entries were read/)
   })
 
-  test('says what journalctl says, but finding nothing is no error', async () => {
+  test('reports errors of journalctl, but finding nothing is no error', async () => {
     await stub('echo "Failed to parse timestamp: garbage" >&2; exit 1')
     await expect(query({ since: 'garbage' })).rejects.toThrow(
       /^journalctl failed: Failed to parse timestamp: garbage$/,
@@ -114,7 +114,7 @@ describe('journal.query with the real journalctl', needs(program('journalctl')),
     [{ since: 'garbage' }, 'Failed to parse timestamp: garbage'],
     [{ priority: 'loud' }, 'Unknown log level loud'],
     [{ directory: '/no/such/folder' }, 'Failed to open /no/such/folder'],
-  ])('refuses %j with its words', async (given, message) => {
+  ])('refuses %j with the words of journalctl', async (given, message) => {
     await expect(query(given)).rejects.toThrow(message)
   })
 })
@@ -140,7 +140,7 @@ describe('Arguments of journalctl', () => {
   })
 })
 
-test('reads values that are bytes, lists, and times that are none', () => {
+test('values of an entry can be bytes, lists, and invalid times', () => {
   expect(readRecord(BYTES, ['MESSAGE'])).toEqual({ MESSAGE: 'bad \ufffd b' })
   const odd = `{"A":null,"B":[[97,98],"c"],"PRIORITY":["3","x"],"__REALTIME_TIMESTAMP":"soon","__proto__":"x"}`
   expect(readRecord(odd, ['A', 'B', 'PRIORITY', '__REALTIME_TIMESTAMP', 'toString'])).toEqual({
@@ -151,7 +151,7 @@ test('reads values that are bytes, lists, and times that are none', () => {
   })
 })
 
-test('is available where journalctl is installed', async () => {
+test('the module is available where journalctl is installed', async () => {
   await stub('')
   expect(await journal.virtual({} as never)).toBe(true)
 })

@@ -17,7 +17,7 @@ afterEach(() => removeFolder(pki_dir))
 test.each([
   ['finger', key.finger, 'minion.pub'],
   ['finger_master', key.finger_master, 'minion_master.pub'],
-] as const)('key.%s gives the fingerprint of its key', async (_, fn, file) => {
+] as const)('key.%s returns the fingerprint of its key', async (_, fn, file) => {
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
   const within = fakeContext({ opts: { pki_dir, hash_type: 'sha512' } })

@@ -19,7 +19,7 @@ const ask = (fn: AnyFn, given: object) =>
 const { glob, pcre, list, compound, grain, grain_pcre, pillar, pillar_pcre } = match
 
 test.each(Object.entries({ glob, pcre, list, compound }))(
-  'match.%s asks for the id of this minion or another',
+  'match.%s matches the id of this minion or another',
   async (name, fn) => {
     expect(await ask(fn, { tgt: 'm1' })).toBe(true)
     expect(await ask(fn, { tgt: 'm1', minion_id: 'm2' })).toBe(false)
@@ -35,16 +35,16 @@ test.each(Object.entries({ grain, grain_pcre, pillar, pillar_pcre }))(
   },
 )
 
-test('match.ipcidr asks for a network', async () => {
+test('match.ipcidr needs a network', async () => {
   await ask(match.ipcidr, { tgt: '10.0.0.0/8' })
   expect(asked.at(-1)).toEqual(['10.0.0.0/8', 'ipcidr', {}])
 })
 
-test('a target that is not understood matches nobody', async () => {
+test('a malformed target does not match', async () => {
   expect(await ask(match.compound, { tgt: 'broken (' })).toBe(false)
 })
 
-test('match.filter_by gives the value of the first match, else the default', async () => {
+test('match.filter_by returns the value of the first match, else the default', async () => {
   const lookup = { m0: 0, m1: { a: 1 }, '*': 2, default: 3 }
   expect(await ask(match.filter_by, { lookup })).toEqual({ a: 1 })
   expect(await ask(match.filter_by, { lookup, merge: { b: 2 } })).toEqual({ a: 1, b: 2 })
@@ -53,13 +53,13 @@ test('match.filter_by gives the value of the first match, else the default', asy
   await expect(ask(match.filter_by, { lookup, merge: 5 })).rejects.toThrow('must be a dictionary')
 })
 
-test('match.search_by gives all keys that match, or null', async () => {
+test('match.search_by returns all keys that match, or null', async () => {
   const lookup = { web: ['m0', 'm1', '*'], db: ['m2'], all: '*' }
   expect(await ask(match.search_by, { lookup })).toEqual(['web', 'all'])
   expect(await ask(match.search_by, { lookup: { db: ['m2'] } })).toBeNull()
 })
 
-test('match.ifelse takes targets and values in turn, and a last value', async () => {
+test('match.ifelse accepts pairs of targets and values, and a default value', async () => {
   expect(await ask(match.ifelse, { args: ['m0', 'a', 'm1', 'b', 'c'] })).toBe('b')
   expect(await ask(match.ifelse, { args: ['m0', 'a', false, 'b', 'c'] })).toBe('c')
   expect(await ask(match.ifelse, { args: [true, 'a', 'c'] })).toBe('a')

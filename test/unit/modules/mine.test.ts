@@ -66,7 +66,7 @@ describe('mine', () => {
     ])
   })
 
-  test('sends nothing of a function that fails or is missing', async () => {
+  test('sends nothing for a function that fails or is missing', async () => {
     const { context, asked } = minion()
     expect(await call(mine.send, { name: 'test.fail' }, context)).toBe(false)
     expect(await call(mine.send, { name: 'no.such' }, context)).toBe(false)
@@ -85,7 +85,7 @@ describe('mine', () => {
     'no.such': [],
   }
 
-  test('updates what mine_functions names, without what fails', async () => {
+  test('updates the functions of mine_functions, except failed ones', async () => {
     const { context, asked } = minion({}, configured)
     expect(await call(mine.update, {}, context)).toBe(true)
     expect(asked).toEqual([
@@ -109,7 +109,7 @@ describe('mine', () => {
     expect(await call(mine.update, {}, minion().context)).toBeNull()
   })
 
-  test('lists the functions that are configured and there', async () => {
+  test('lists the configured functions that are available', async () => {
     const { context } = minion({}, configured)
     expect(await call(mine.valid, {}, context)).toEqual({
       'test.ping': [],
@@ -120,7 +120,7 @@ describe('mine', () => {
     expect(await call(mine.valid, {}, minion().context)).toBeNull()
   })
 
-  test('gets values of others, with this minion or without', async () => {
+  test('gets values of other minions, with this minion or without', async () => {
     const { context, asked } = minion()
     expect(await call(mine.get, { tgt: '*', fun: 'test.ping' }, context)).toEqual({ m1: 1, m2: 2 })
     expect(await call(mine.get, { tgt: '*', fun: 'test.ping', exclude_minion: true }, context)).toEqual({
@@ -139,7 +139,7 @@ describe('mine', () => {
     ])
   })
 
-  test('is kept by the minion itself if it has no master', async () => {
+  test('is stored by the minion itself if it has no master', async () => {
     const { context, kept, asked } = minion({ file_client: 'local' })
     await call(mine.send, { name: 'test.ping' }, context)
     await call(mine.send, { name: 'here', kwargs: { mine_function: 'test.ping', allow_tgt: 'x' } }, context)
@@ -175,7 +175,7 @@ describe('get_docker', () => {
   const ports = (...places: unknown[]) => ({ ipv4: new Map([[80, places]]) })
   const others = { redis: ports('10.1.1.1:8080'), idle: {} }
 
-  test('lists where containers are reached, by image and private port', async () => {
+  test('lists published ports of containers, by image and private port', async () => {
     expect(await ask({})).toEqual({
       nginx: ports('10.0.0.5:8080', '192.168.0.5:8080', '127.0.0.1:8080'),
       ...others,
@@ -187,7 +187,7 @@ describe('get_docker', () => {
     })
   })
 
-  test('passes over what a minion sends that is no address, and many ports of one', async () => {
+  test('skips values of minions that are no addresses, and handles many ports of one', async () => {
     const ports = Array.from({ length: 30_000 }, (_, at) => ({
       IP: '10.1.1.2',
       PrivatePort: 80,
@@ -209,7 +209,7 @@ describe('get_docker', () => {
     expect(await ask({ interfaces: 'nosuch' })).toEqual({ nginx: {}, ...others })
   })
 
-  test('leaves out what another host calls an address, and is none', async () => {
+  test('leaves out invalid addresses of other hosts', async () => {
     const odd = { ...sent, host: { interfaces: { eth0: addresses('10.0.0.5', 'odd') } } }
     expect(await ask({ cidrs: '10.0.0.0/8' }, odd)).toMatchObject({ nginx: ports('10.0.0.5:8080') })
   })

@@ -16,7 +16,7 @@ describe('Seeded results are those of Python', () => {
     expect(await call(random.rand_int, { start, end, seed })).toBe(expected)
   })
 
-  test('seed depends on the id of the minion, or on what is given', async () => {
+  test('seed depends on the id of the minion, or on the given value', async () => {
     const context = fakeContext({ grains: { id: 'm1' } })
     expect(await call(random.seed, { range: 60 }, context)).toBe(11)
     expect(await call(random.seed, { range: 60, hash: 'm1' })).toBe(11)
@@ -35,7 +35,7 @@ describe('Seeded results are those of Python', () => {
     expect(await call(random.sample, { value: numbers(count), size, seed: 'y' })).toEqual(expected)
   })
 
-  test('shuffle', async () => {
+  test('shuffle gives the same order', async () => {
     expect(await call(random.shuffle, { value: numbers(12), seed: 'x' })).toEqual([
       6, 4, 1, 0, 5, 3, 7, 10, 2, 8, 9, 11,
     ])
@@ -56,7 +56,7 @@ describe('Unseeded results', () => {
     await expect(call(random.rand_int, { start: 0, end: 2 ** 52 })).rejects.toThrow('give a seed')
   })
 
-  test('sample and shuffle take each member once', async () => {
+  test('sample and shuffle use each member once', async () => {
     expect(
       ((await call(random.shuffle, { value: numbers(30) })) as number[]).toSorted((a, b) => a - b),
     ).toEqual(numbers(30))
@@ -79,7 +79,7 @@ describe('Unseeded results', () => {
 })
 
 describe('Hashes', () => {
-  test('hash takes the names that Python has', async () => {
+  test('hash supports the names of Python', async () => {
     expect(await call(random.hash, { value: 'x', algorithm: 'md5' })).toBe('9dd4e461268c8034f5c8564e155c67a6')
     expect(await call(random.hash, { value: 'x' })).toHaveLength(128)
     expect(await call(random.hash, { value: 'x', algorithm: 'sha3_256' })).toBe(
@@ -138,12 +138,12 @@ describe('Hashes', () => {
     },
   )
 
-  test('shadow_hash makes up what is not given', async () => {
+  test('shadow_hash generates missing arguments', async () => {
     const [one, other] = [await call(random.shadow_hash), await call(random.shadow_hash, { password: 'pw' })]
     for (const hash of [one, other]) expect(hash).toMatch(/^\$6\$[./\w]{16}\$[./\w]{86}$/)
   })
 
-  test('shadow_hash refuses what is not safe, or not known', async () => {
+  test('shadow_hash refuses an unsafe or unknown algorithm', async () => {
     await expect(call(random.shadow_hash, { password: 'pw', algorithm: 'crypt' })).rejects.toThrow(
       "Cannot hash using 'crypt' hash algorithm. Natively supported algorithms are: ['sha512', 'sha256', 'md5'].",
     )

@@ -43,7 +43,7 @@ const ask = (fn: AnyFn, given: object = {}, of = context()) => call(fn, given as
 const inApp = (fn: AnyFn, given: object = {}, of = context()) => ask(fn, { database: 'app', ...given }, of)
 
 describe('The server', () => {
-  test('tells its version, databases and collections', async () => {
+  test('returns its version, databases and collections', async () => {
     expect(await ask(mongodb.version)).toBe('7.0.5')
     expect(await ask(mongodb.db_list)).toEqual(['admin', 'app'])
     expect(await ask(mongodb.db_exists, { name: 'app' })).toBe(true)
@@ -62,7 +62,7 @@ describe('The server', () => {
     ])
   })
 
-  test('that is absent makes the job fail, with the sentence of Salt', async () => {
+  test('that is down makes the job fail, with the sentence of Salt', async () => {
     const gone = await freePort()
     const failing = async (fn: AnyFn, given: object = {}) => {
       const of = settingsContext({})
@@ -79,7 +79,7 @@ describe('The server', () => {
     expect(await failing(mongodb.user_find, { name: 'x' })).toEqual(named)
   })
 
-  test('that refuses the user is as one that is absent, and its log has no password', async () => {
+  test('that refuses the user is reported as one that is down, and the log has no password', async () => {
     const of = context()
     const value = await ask(mongodb.db_list, { user: 'me', password: 'secret' }, of)
     expect(value).toBe('Failed to connect to mongo database')
@@ -148,7 +148,7 @@ describe('Documents', () => {
     expect(await here(mongodb.remove, { query: [{ a: 'x' }, { a: 'y' }], w: 5 })).toBe('2 objects removed')
   })
 
-  test('come back in types that a return can hold', async () => {
+  test('are returned in types that a return can contain', async () => {
     const id = new BSON.ObjectId('0123456789abcdef01234567')
     const when = new Date('2030-01-01T00:00:00Z')
     const [large, small] = [2n ** 60n, 5n]

@@ -30,7 +30,7 @@ const set = (given: Record<string, unknown>) => ask(mount.set_fstab, { config, .
 const content = () => readFile(config, 'utf8')
 
 describe('fstab', () => {
-  test('is read by mount point, and a second entry of one has a _', async () => {
+  test('is read by mount point, and a second entry of one gets a _', async () => {
     expect(await ask(mount.fstab, { config })).toEqual({
       '/': { device: '/dev/sda1', fstype: 'ext4', opts: ['defaults'], dump: '0', pass: '1' },
       '/tmp': { device: 'tmpfs', fstype: 'tmpfs', opts: ['nosuid', 'nodev'], dump: '0', pass: '0' },
@@ -39,7 +39,7 @@ describe('fstab', () => {
     expect(await ask(mount.fstab, { config: join(folder, 'none') })).toEqual({})
   })
 
-  test('set_fstab adds, changes, and leaves what is the same in another order', async () => {
+  test('set_fstab adds and changes entries, and does not change one whose options differ only in order', async () => {
     expect(await set({ name: '/new disk', device: '/dev/sdc1', fstype: 'xfs' })).toBe('new')
     expect(await content()).toBe(`${FSTAB}/dev/sdc1\t\t/new\\040disk\txfs\tdefaults\t0 0\n`)
     expect(await set({ name: '/tmp', device: 'tmpfs', fstype: 'tmpfs', opts: ['nodev', 'nosuid'] })).toBe(
@@ -66,7 +66,7 @@ describe('fstab', () => {
     expect(await content()).toBe(FSTAB)
   })
 
-  test('set_fstab refuses unknown fields, and a file that is not there', async () => {
+  test('set_fstab refuses unknown fields, and a missing file', async () => {
     await expect(set({ name: '/x', device: '/y', fstype: 'ext4', match_on: 'foo' })).rejects.toThrow(
       'Unrecognized keys in match_on: "foo"',
     )
@@ -94,7 +94,7 @@ describe('fstab', () => {
 })
 
 describe('What is mounted', () => {
-  test('active, is_mounted and the file system of a path', async () => {
+  test('is found by active, is_mounted and fstab for a path', async () => {
     expect(await ask(mount.active)).toHaveProperty(['/proc'], expect.objectContaining({ fstype: 'proc' }))
     expect(await ask(mount.is_mounted, { name: '/proc' })).toBe(true)
     expect(await ask(mount.is_mounted, { name: '/none' })).toBe(false)
@@ -121,15 +121,15 @@ describe('Programs (stubs)', () => {
     expect(await log('mount')).toBe(`-o ro,noatime -t ext4 /dev/sdz1 ${name}\n`)
   })
 
-  test('a failure is the text of mount', async () => {
+  test('a failure is the error text of mount', async () => {
     expect(await ask(mount.mount, { name: '/none', device: 'broken' })).toBe('no such device')
   })
 
-  test('mounts nothing by a program that it does not know', async () => {
+  test('mounts nothing with an unknown program', async () => {
     expect(await ask(mount.mount, { name: '/none', device: 'x', util: 'nosuch' })).toBe(false)
   })
 
-  test('remount adds the option, and mounts what is not mounted', async () => {
+  test('remount adds the option, and mounts a mount point that is not mounted', async () => {
     expect(await ask(mount.remount, { name: '/proc', device: 'proc', opts: 'ro' })).toBe(true)
     expect(await ask(mount.remount, { name: '/none', device: 'x' })).toBe(true)
     expect(await log('mount')).toBe('-o ro,remount proc /proc\n-o defaults x /none\n')
@@ -156,17 +156,17 @@ describe('Programs (stubs)', () => {
     await expect(ask(fn, given)).rejects.toThrow('cannot begin with a dash')
   })
 
-  test('umount unmounts only what is mounted', async () => {
+  test('umount unmounts only mounted file systems', async () => {
     expect(await ask(mount.umount, { name: '/none' })).toBe('/none does not have anything mounted')
     expect(await ask(mount.umount, { name: '/proc' })).toBe(true)
     expect(await log('umount')).toBe('/proc\n')
   })
 })
 
-describe('The mounts that are remembered', () => {
+describe('The remembered mounts', () => {
   const within = () => hostContext({}, { opts: { cachedir: folder } })
 
-  test('are written, read and forgotten, in the file that Salt has; the rest of it stays', async () => {
+  test('are written, read and removed, in the file of Salt, whose other content stays', async () => {
     await writeFile(join(folder, 'mounts'), 'other: 1\n')
     const given = { real_name: '/mnt', device: 'dev', mkmnt: true, fstype: 'ext4', mount_opts: ['ro'] }
     expect(await call(mount.write_mount_cache, given, within())).toBe(true)
@@ -182,7 +182,7 @@ describe('The mounts that are remembered', () => {
     expect(await call(mount.delete_mount_cache, { real_name: 'toString' }, within())).toBe(true)
   })
 
-  test('keep comments, come from several jobs at once, and are not lost if the file cannot be read', async () => {
+  test('keep comments, are written by concurrent jobs, and are not lost if the file cannot be read', async () => {
     await writeFile(join(folder, 'mounts'), '# ours\nmounts: {}\n')
     const names = ['/a', '/b', '/c', '/d']
     const given = { device: 'dev', mkmnt: true, fstype: 'ext4', mount_opts: ['ro'] }

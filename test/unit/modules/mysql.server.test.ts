@@ -32,7 +32,7 @@ describe('mysql on the server of this machine', needs(await mysqlHere()), () => 
     await run(mysql.user_remove, account)
   })
 
-  test('returns rows with all values as text, and bytes that are none', async () => {
+  test('returns rows with all values as text, and binary values as bytes', async () => {
     const sql = `SELECT id, n, 1.50 AS d, 2e0 AS f, 18446744073709551615 AS i, x'00ff' AS b, DATE '2024-01-02' AS day
       FROM t ORDER BY id LIMIT 1`
     const result = await query(sql)
@@ -46,7 +46,7 @@ describe('mysql on the server of this machine', needs(await mysqlHere()), () => 
     expect(await query("SELECT 'a%b%%c'")).toMatchObject({ results: [['a%b%%c']] })
   })
 
-  test('tells errors of statements from refusals and from a server that is not there', async () => {
+  test('distinguishes errors of statements, refusals and a server that is down', async () => {
     await expect(query('bad sql')).rejects.toThrow('MySQL Error 1064: ')
     await expect(query('SELECT 1; SELECT 2')).rejects.toThrow('MySQL Error 1064: ')
     expect(await query('SELECT nope FROM t')).toBe(false)
@@ -152,7 +152,7 @@ describe('mysql on the server of this machine', needs(await mysqlHere()), () => 
   })
 })
 
-test('mysql reads where to connect from a file, and only from there', async () => {
+test('mysql reads the connection settings from a file, and only from there', async () => {
   const folder = await temporaryFolder('salt-ts-mysql-')
   try {
     const file = join(folder, 'my.cnf')
@@ -173,7 +173,7 @@ test('mysql splits a script at semicolons outside of texts and comments', () => 
   expect(statementsIn(script)).toEqual(["a 'x;\\'y'", 'b   `;`', 'c--1', '/*! d', '*/'])
 })
 
-test('mysql takes a GRANT statement apart, and quotes names', async () => {
+test('mysql parses a GRANT statement, and quotes names', async () => {
   const grant = "GRANT SELECT (a, b), LOCK TABLES ON `te st``x`.`t` TO 'te u'@'%' WITH GRANT OPTION"
   expect(await call(mysql.tokenize_grant, { grant })).toEqual({
     user: 'te u',

@@ -31,7 +31,7 @@ describe('Calculations', () => {
     expect(await ask(which, given)).toEqual(expected)
   })
 
-  test('what is no address or network is refused', async () => {
+  test('an invalid address or network is refused', async () => {
     await expect(ask(network.is_private, { ip_addr: 'x' })).rejects.toThrow(
       "'x' does not appear to be an IPv4",
     )
@@ -123,7 +123,7 @@ describe('This host', () => {
     expect(await ask(network.ifacestartswith, { cidr: '127.0.0.1' })).toEqual(['lo'])
   })
 
-  test('connect tells whether a port is open', async () => {
+  test('connect reports whether a port is open', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as { port: number }
@@ -156,7 +156,7 @@ describe('This host', () => {
     })
   })
 
-  test('a host that is an option is refused', async () => {
+  test('an option as a host is refused', async () => {
     await expect(ask(network.ping, { host: '-f' })).rejects.toThrow(
       "'-f' is not the name or address of a host",
     )
@@ -190,7 +190,7 @@ describe('Names and buffers', () => {
     await expect(ask(network.get_bufsize, { iface: '-i' })).rejects.toThrow('is not the name of an interface')
   })
 
-  test('a name that no host can have is refused', async () => {
+  test('an invalid name of a host is refused', async () => {
     for (const hostname of ['-x', 'a b', 'a\nb', 'x'.repeat(254)])
       await expect(ask(network.mod_hostname, { hostname })).rejects.toThrow('is not the name of a host')
   })

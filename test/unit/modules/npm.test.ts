@@ -61,7 +61,7 @@ async function pack(version: string): Promise<Buffer> {
   return readFile(archive)
 }
 
-test('installs, lists and removes a package below a folder', SLOW_TEST, async () => {
+test('npm installs, lists and removes a package below a folder', SLOW_TEST, async () => {
   expect(await ask(npm.install, { pkg: 'shop@1.0.0', dir: app, silent: false })).toMatchObject({ added: 1 })
   expect(await ask(npm.list, { dir: app })).toMatchObject({ shop: { version: '1.0.0' } })
   const upgraded = await ask(npm.install, { pkgs: ['shop'], dir: app, registry: addressOf(registry) })
@@ -74,26 +74,30 @@ test('installs, lists and removes a package below a folder', SLOW_TEST, async ()
   expect(await ask(npm.list, { dir: app })).toEqual({})
 })
 
-test('installs for the whole host without a folder, and nothing in a dry run', SLOW_TEST, async () => {
-  await ask(npm.install, { pkg: 'shop', dry_run: true })
-  expect(await ask(npm.list)).toEqual({})
-  await ask(npm.install, { pkg: 'shop' })
-  expect(await ask(npm.list)).toMatchObject({ shop: { version: '1.1.0' } })
-})
+test(
+  'npm installs for the whole host without a folder, and changes nothing in a dry run',
+  SLOW_TEST,
+  async () => {
+    await ask(npm.install, { pkg: 'shop', dry_run: true })
+    expect(await ask(npm.list)).toEqual({})
+    await ask(npm.install, { pkg: 'shop' })
+    expect(await ask(npm.list)).toMatchObject({ shop: { version: '1.1.0' } })
+  },
+)
 
-test('passes on what npm says about a package that is not there', async () => {
+test('npm passes on the error of npm about a package that does not exist', async () => {
   await expect(ask(npm.install, { pkg: 'none', dir: app, silent: false })).rejects.toThrow(/404/)
   await expect(ask(npm.install, { pkg: 'shop', dir: join(folder, 'absent') })).rejects.toThrow(/absent/)
 })
 
-test('takes no name of a package for an option or a command of a shell', SLOW_TEST, async () => {
+test('npm accepts no option and no shell command as the name of a package', SLOW_TEST, async () => {
   const marker = join(folder, 'marker')
   await expect(ask(npm.install, { pkg: `--prefix=${marker}`, dir: app })).rejects.toThrow()
   await expect(ask(npm.install, { pkg: `$(touch ${marker})`, dir: app })).rejects.toThrow()
   await expect(readFile(marker)).rejects.toThrow('ENOENT')
 })
 
-test('reads and cleans the cache', SLOW_TEST, async () => {
+test('npm reads and cleans the cache', SLOW_TEST, async () => {
   await ask(npm.install, { pkg: 'shop', dir: app })
   expect(await ask(npm.cache_path)).toBe(join(folder, 'cache'))
   expect(await ask(npm.cache_list)).toContain('shop-1.1.0.tgz')

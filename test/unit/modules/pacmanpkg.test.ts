@@ -31,7 +31,7 @@ const runs = () => linesOf(join(folder, 'log'))
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}, context = fakeContext()) =>
   call(fn, given, context)
 
-test('lists what is installed and what is newer (recorded from pacman)', async () => {
+test('pacmanpkg lists installed and newer packages (recorded from pacman)', async () => {
   const context = fakeContext()
   await recorded({
     'shop nope': '!error: target not found: nope',
@@ -48,7 +48,7 @@ test('lists what is installed and what is newer (recorded from pacman)', async (
   expect(await ask(pkg.list_upgrades)).toEqual({ shop: '2.0-1', 'shop-lib': '2:3.4-5' })
 })
 
-test('says which databases were fetched (as pacman 5 and 6 write it on a terminal, too)', async () => {
+test('pacmanpkg reports which databases were fetched (as pacman 5 and 6 write it on a terminal, too)', async () => {
   await recorded({
     '-Sy':
       ':: Synchronizing package databases...\n lab downloading...\n core is up to date\ndownloading extra.db...',
@@ -60,7 +60,7 @@ test('says which databases were fetched (as pacman 5 and 6 write it on a termina
 
 const REPO = 'lab other 0.1-1\nlab shop 1.9-1\nlab shop 1.10-1 [installed: 1.0-1]\nextra shop 1.2-1'
 
-test('lists what repositories have, of which globs choose the newest (recorded from pacman)', async () => {
+test('pacmanpkg lists packages of the repositories, of which globs select the newest (recorded from pacman)', async () => {
   await recorded({ '-Sl': REPO, '-Q': 'shop 1.0-1' })
   expect(await ask(pkg.list_repo_pkgs, { args: ['sh*'] })).toEqual({ shop: ['1.10-1', '1.9-1', '1.2-1'] })
   expect(await ask(pkg.list_repo_pkgs, { fromrepo: 'extra', byrepo: true })).toEqual({
@@ -82,7 +82,7 @@ test('lists what repositories have, of which globs choose the newest (recorded f
   )
 })
 
-test('removes what is installed, and passes on why it cannot (recorded from pacman)', async () => {
+test('pacmanpkg removes installed packages, and passes on why it cannot (recorded from pacman)', async () => {
   await recorded({
     '-R ': '!error: failed to prepare transaction (could not satisfy dependencies)',
     '-Q': 'shop 1.0-1',
@@ -96,7 +96,7 @@ test('removes what is installed, and passes on why it cannot (recorded from pacm
   ])
 })
 
-test('lists groups by what is installed of them (recorded from pacman)', async () => {
+test('pacmanpkg lists groups by their installed packages (recorded from pacman)', async () => {
   await recorded({
     '-Sgg': 'shops shop\nshops shop-lib\ntools shop-lib\nall shop',
     '-Qg': 'shops shop\nall shop\nold x',
@@ -113,7 +113,7 @@ test('lists groups by what is installed of them (recorded from pacman)', async (
   })
 })
 
-test('waits for the lock of the databases until the job is cancelled (recorded from pacman)', async () => {
+test('pacmanpkg waits for the lock of the databases until the job is cancelled (recorded from pacman)', async () => {
   const cancel = new AbortController()
   await recorded({ '-Sy': '!error: failed to synchronize all databases (unable to lock database)' })
   const context = fakeContext({ signal: cancel.signal })
@@ -125,7 +125,7 @@ test('waits for the lock of the databases until the job is cancelled (recorded f
   await expect(waiting).rejects.toThrow(/abort/i)
 })
 
-test('takes no name for an option', async () => {
+test('pacmanpkg accepts no option as a name', async () => {
   await recorded({})
   for (const name of ['--dbpath=/tmp', '-y', 'a\nb'])
     await expect(ask(pkg.install, { name })).rejects.toThrow(/option|line break/)
@@ -142,6 +142,6 @@ test.each([
   ['1..0', '1.0', 1],
   ['1.0a', '1.0b', -1],
   ['01.0', '1.0', 0],
-])('compares %s with %s as vercmp does', (a, b, order) => {
+])('pacmanpkg compares %s with %s as vercmp does', (a, b, order) => {
   expect(comparePacmanVersions(a, b)).toBe(order)
 })

@@ -35,7 +35,7 @@ test('pillar.get fails for a missing key if pillar_raise_on_missing is set, and 
   expect(await ask(pillar.get, { key: 'none', default: 'x' }, opts)).toBe('x')
 })
 
-test('the pillar of another environment is refused, unless there is no master and none is known', async () => {
+test('the pillar of another environment is refused, unless there is no master and no such environment', async () => {
   for (const fn of [pillar.get, pillar.items, pillar.item, pillar.obfuscate] as AnyFn[]) {
     await expect(ask(fn, { key: 'a', pillarenv: 'dev' })).rejects.toThrow('environment dev cannot be read')
     await expect(ask(fn, { key: 'a', saltenv: 'dev' }, { pillarenv_from_saltenv: true })).rejects.toThrow()
@@ -45,7 +45,7 @@ test('the pillar of another environment is refused, unless there is no master an
   expect(await call(pillar.get, { key: 'f', pillarenv: 'dev', default: 1 }, alone)).toBe(1)
 })
 
-test('the environment of states does not change the pillar, nor does the environment it has', async () => {
+test('the environment of states does not change the pillar, nor does its own environment', async () => {
   expect(await ask(pillar.get, { key: 'f', saltenv: 'dev' })).toBe(1.5)
   expect(await ask(pillar.items, { pillarenv: 'dev' }, { pillarenv: 'dev' })).toEqual(known)
 })

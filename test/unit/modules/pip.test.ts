@@ -26,14 +26,14 @@ async function pipThat(prints: string, retcode = 0): Promise<void> {
 const lastRun = async () => (await readFile(join(folder, 'log'), 'utf8')).trim().split('\n').at(-1)
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}) => call(fn, { bin_env, ...given }, fakeContext())
 
-test('lists packages, also by a prefix (a stand-in for pip)', async () => {
+test('pip lists packages, also by a prefix (a stand-in for pip)', async () => {
   await pipThat('[{"name": "Jinja2", "version": "3.1.2"}, {"name": "pip", "version": "23.0"}]')
   expect(await ask(pip.list)).toEqual({ Jinja2: '3.1.2', pip: '23.0' })
   expect(await ask(pip.list, { prefix: 'jin' })).toEqual({ Jinja2: '3.1.2' })
   expect(await ask(pip.is_installed, { pkgname: 'jinja2' })).toBe(true)
 })
 
-test('lists upgrades and versions (a stand-in for pip)', async () => {
+test('pip lists upgrades and versions (a stand-in for pip)', async () => {
   await pipThat('[{"name": "pip", "version": "1", "latest_version": "2", "latest_filetype": "wheel"}]')
   expect(await ask(pip.list_upgrades)).toEqual({ pip: '2 [wheel]' })
   expect(await ask(pip.upgrade_available, { pkg: 'six' })).toBe(false)
@@ -43,7 +43,7 @@ test('lists upgrades and versions (a stand-in for pip)', async () => {
   expect(await ask(pip.version)).toBe('23.0.1')
 })
 
-test('installs and uninstalls what is named, with extras and version ranges', async () => {
+test('pip installs and uninstalls the named packages, with extras and version ranges', async () => {
   await pipThat('done')
   expect(await ask(pip.install, { pkgs: 'a[x,y]>=1,<2,b', upgrade: true })).toMatchObject({
     retcode: 0,
@@ -56,7 +56,7 @@ test('installs and uninstalls what is named, with extras and version ranges', as
   expect(await ask(pip.install)).toEqual({ retcode: 0, stdout: 'No packages to install.' })
 })
 
-test('passes options of pip that have no parameter of their own, and those for the build of packages', async () => {
+test('pip passes on options without a parameter of their own, and options for building packages', async () => {
   await pipThat('done')
   const extra_args = ['--no-build-isolation', { '--progress-bar': 'off' }]
   await ask(pip.install, { pkgs: 'a', extra_args })
@@ -67,7 +67,7 @@ test('passes options of pip that have no parameter of their own, and those for t
   )
 })
 
-test("answers with Salt's map if a file of requirements is not on the file server", async () => {
+test("pip answers with Salt's map if a file of requirements is not on the file server", async () => {
   await pipThat('done')
   const context = fakeContext({ call: (async () => false) as never })
   for (const fn of [pip.install, pip.uninstall] as AnyFn[]) {
@@ -80,7 +80,7 @@ test("answers with Salt's map if a file of requirements is not on the file serve
   }
 })
 
-test('refuses addresses that pip could not use, as Salt does', async () => {
+test('pip refuses addresses that the program cannot use, as Salt does', async () => {
   await pipThat('done')
   const refused = (given: Record<string, unknown>) => ask(pip.install, { pkgs: 'a', ...given })
   await expect(refused({ no_index: true, index_url: 'http://x' })).rejects.toThrow(
@@ -98,7 +98,7 @@ test('refuses addresses that pip could not use, as Salt does', async () => {
   )
 })
 
-test('says what is wrong if pip fails or is missing', async () => {
+test('pip reports the error if the program fails or is missing', async () => {
   await pipThat('ERROR: broken', 1)
   await expect(ask(pip.freeze)).rejects.toThrow('ERROR: broken')
   await expect(ask(pip.freeze, { bin_env: folder })).rejects.toThrow(
@@ -106,7 +106,7 @@ test('says what is wrong if pip fails or is missing', async () => {
   )
 })
 
-test('shows no password of an index or proxy in its arguments', async () => {
+test('pip shows no password of an index or proxy in its arguments', async () => {
   const secret = 'http://ann:secret@example.com'
   await writeFile(bin_env, `#!/bin/sh\necho "$*" >> ${folder}/log\nenv | grep ^PIP_ > ${folder}/env\n`)
   await chmod(bin_env, 0o755)
@@ -118,27 +118,23 @@ test('shows no password of an index or proxy in its arguments', async () => {
   await expect(ask(pip.list_all_versions, { pkg: '--log=/x' })).rejects.toThrow('is an option of pip')
 })
 
-test(
-  'runs no module that somebody has placed into the working directory',
-  needs(program('python3')),
-  async () => {
-    await mkdir(join(folder, 'pip'))
-    await writeFile(join(folder, 'pip', '__init__.py'), '')
-    await writeFile(join(folder, 'pip', '__main__.py'), `open('${folder}/ran', 'w')`)
-    await writeFile(join(folder, 'runpy.py'), `open('${folder}/ran', 'w')`)
-    const python = (await which('python3')) ?? ''
-    await call(pip.version, { bin_env: python, cwd: folder }, fakeContext()).catch(() => undefined)
-    await expect(readFile(join(folder, 'ran'))).rejects.toThrow('ENOENT')
-  },
-)
+test('pip runs no module that was placed into the working directory', needs(program('python3')), async () => {
+  await mkdir(join(folder, 'pip'))
+  await writeFile(join(folder, 'pip', '__init__.py'), '')
+  await writeFile(join(folder, 'pip', '__main__.py'), `open('${folder}/ran', 'w')`)
+  await writeFile(join(folder, 'runpy.py'), `open('${folder}/ran', 'w')`)
+  const python = (await which('python3')) ?? ''
+  await call(pip.version, { bin_env: python, cwd: folder }, fakeContext()).catch(() => undefined)
+  await expect(readFile(join(folder, 'ran'))).rejects.toThrow('ENOENT')
+})
 
-test('reads what freeze prints: versions, and editable packages by their address (a stand-in for pip)', async () => {
+test('pip reads the output of freeze: versions, and editable packages by their address (a stand-in for pip)', async () => {
   await pipThat('# comment\nsix==1.16\nodd===2\n-e git+https://x/y@abc#egg=own\n-f https://x\n')
   expect(await ask(pip.list_freeze_parse)).toEqual({ six: '1.16', odd: '2', own: 'git+https://x/y@abc' })
   expect(await ask(pip.list_freeze_parse, { prefix: 'S' })).toEqual({ six: '1.16' })
 })
 
-test('upgrades each package that has a later version, and says what changed (a stand-in for pip)', async () => {
+test('pip upgrades each package that has a later version, and returns the changes (a stand-in for pip)', async () => {
   const listed = (version: string) => `[{"name": "six", "version": "${version}"}]`
   const outdated = '[{"name": "six", "version": "1", "latest_version": "2", "latest_filetype": "wheel"}]'
   const script = `case "$*" in *--outdated*) echo '${outdated}';; list*) if [ -e ${folder}/new ]; then echo '${listed('2')}'; else echo '${listed('1')}'; fi;; install*) echo "$*" > ${folder}/new;; esac`

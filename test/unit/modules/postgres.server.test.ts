@@ -30,7 +30,7 @@ describe('postgres on the server of this machine', needs(await postgresHere(), p
     for (const username of [role, group]) await run(postgres.user_remove, { username })
   })
 
-  test('creates, lists and removes databases, whatever their names', async () => {
+  test('creates, lists and removes databases, also with unusual names', async () => {
     const name = `${db} 2`
     expect(
       await run(postgres.db_create, { name, lc_collate: 'C', lc_ctype: 'C', template: 'template0' }),
@@ -141,7 +141,7 @@ describe('postgres on the server of this machine', needs(await postgresHere(), p
     ).rejects.toThrow('is not a function with the types of its arguments')
   })
 
-  test('grants on all tables of a schema, and gives everything in a database another owner', async () => {
+  test('grants on all tables of a schema, and changes the owner of everything in a database', async () => {
     const client = new pg.Client({ host: '127.0.0.1', user: 'postgres', database: db })
     await client.connect()
     await client.query('create schema o; create table o.t (id serial); create view o.v as select 1 as x')
@@ -188,7 +188,7 @@ describe('postgres on the server of this machine', needs(await postgresHere(), p
     expect(await run(postgres.create_extension, { name: 'no"extension', ...there })).toBe(false)
   })
 
-  test('refuses tablespaces that the server refuses, and options that are none', async () => {
+  test('refuses tablespaces that the server refuses, and invalid options', async () => {
     const name = odd('space')
     expect(await run(postgres.tablespace_create, { name, location: '/nonexistent/x' })).toBe(false)
     expect(await run(postgres.tablespace_exists, { name: 'pg_default' })).toBe(true)
@@ -199,7 +199,7 @@ describe('postgres on the server of this machine', needs(await postgresHere(), p
     expect(await run(postgres.tablespace_remove, { name })).toBe(false)
   })
 
-  test('answers like an empty server if there is none', async () => {
+  test('returns empty results if there is no server', async () => {
     const nowhere = { port: '1' }
     expect(await run(postgres.version, nowhere)).toBeNull()
     expect(await run(postgres.db_list, nowhere)).toEqual({})
@@ -219,7 +219,7 @@ describe(
     })
     afterAll(() => server?.drop())
 
-    test('logs in with it, and a user with a hashed password does, too', async () => {
+    test('logs in with it, also as a user with a hashed password', async () => {
       const where = { host: '127.0.0.1', port: String(server.port), user: 'postgres', password: PASSWORD }
       const context = settingsContext({})
       const rolepassword = "it's a \\ sécret"

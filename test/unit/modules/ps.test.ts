@@ -11,7 +11,7 @@ import { type AnyFn, call } from './context.ts'
 const ask = (which: AnyFn, given: Record<string, unknown> = {}) => call(which, given, hostContext())
 
 describe('Processes', () => {
-  test('proc_info has facts about this process, or some of them', async () => {
+  test('proc_info returns facts about this process, or some of them', async () => {
     const attrs = ['pid', 'ppid', 'status']
     expect(await ask(ps.proc_info, { pid: process.pid, attrs })).toMatchObject({
       pid: process.pid,
@@ -27,7 +27,7 @@ describe('Processes', () => {
     await expect(ask(ps.proc_info, { pid: 4_194_304 })).rejects.toThrow('process PID not found (pid=4194304)')
   })
 
-  test('proc_info says so if the process ends while it is read', async () => {
+  test('proc_info reports that the process ended while it was read', async () => {
     const folder = await temporaryFolder()
     onTestFinished(async () => {
       vi.unstubAllEnvs()
@@ -42,7 +42,7 @@ describe('Processes', () => {
     )
   })
 
-  test('proc_info shows what a process has open, and what it has used', async () => {
+  test('proc_info shows open files of a process, and its resource usage', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -66,7 +66,7 @@ describe('Processes', () => {
     server.close()
   })
 
-  test('pgrep finds, and pkill ends a process', async () => {
+  test('pgrep finds a process, and pkill ends it', async () => {
     const child = spawn('sleep', ['987654'])
     await once(child, 'spawn')
     const pattern = 'sleep 987654'

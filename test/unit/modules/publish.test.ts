@@ -32,7 +32,7 @@ function masterThatPublishes() {
 beforeEach(() => void request.mockReset())
 
 describe('publish', () => {
-  test('asks for returns until all are there', async () => {
+  test('requests returns until all have arrived', async () => {
     masterThatPublishes()
     expect(await ask(publish.publish, { ...wanted, arg: 'x' })).toEqual({ db1: 'of db1', db2: 'of db2' })
     expect(request.mock.calls.map(([load]) => load.cmd)).toEqual(['minion_pub', 'pub_ret', 'pub_ret'])
@@ -48,14 +48,14 @@ describe('publish', () => {
     })
   })
 
-  test('gives what there is when the time is over', async () => {
+  test('returns the returns so far after the time-out', async () => {
     masterThatPublishes()
     expect(await ask(publish.full_data, { ...wanted, timeout: 0 })).toEqual({
       db1: { ret: 'of db1', out: 'txt' },
     })
   })
 
-  test('waits for nobody where nobody is meant', async () => {
+  test('does not wait if no minion matches', async () => {
     request.mockResolvedValue({ jid: 0, minions: [] })
     expect(await ask(publish.publish, wanted)).toEqual({})
     expect(request).toHaveBeenCalledTimes(1)
@@ -68,12 +68,12 @@ describe('publish', () => {
     ],
     [{}, 'The master did not publish test.ping. Allow it for this minion in the option peer of the master.'],
     ['', 'The master returned an invalid answer. Its log may contain the reason.'],
-  ])('takes %j for a refusal', async (answer, sentence) => {
+  ])('reads %j as a refusal', async (answer, sentence) => {
     request.mockResolvedValue(answer)
     await expect(ask(publish.publish, wanted)).rejects.toThrow(sentence)
   })
 
-  test('is not for a job that a minion published, and gives nothing for functions that publish', async () => {
+  test('is refused for a job that a minion published, and returns nothing for functions that publish', async () => {
     const job = { jid: '1', fun: 'publish.publish', arg: [], tgt: '*', tgt_type: 'glob', ret: '', id: 'web9' }
     await expect(ask(publish.publish, wanted, { job })).rejects.toThrow('published by the minion web9')
     for (const fun of ['publish.publish', 'test.ping,publish.runner'])
@@ -82,7 +82,7 @@ describe('publish', () => {
   })
 
   test.each([{ file_client: 'local' }, { master_type: 'disable' }])(
-    'gives what Salt does where there is no master: %j',
+    'returns the same as Salt without a master: %j',
     async (opts) => {
       request.mockRejectedValue(Object.assign(new Error('no master'), { code: 'MASTER_UNREACHABLE' }))
       expect(await ask(publish.publish, wanted, { opts })).toEqual({})
@@ -94,7 +94,7 @@ describe('publish', () => {
     },
   )
 
-  test('goes to the master the job came from, and to no other', async () => {
+  test('is sent to the master that the job came from, and to no other', async () => {
     masterThatPublishes()
     expect(await ask(publish.publish, { ...wanted, via_master: 'salt.example' })).toMatchObject({
       db1: 'of db1',
@@ -105,7 +105,7 @@ describe('publish', () => {
   })
 })
 
-test('runner gives what the runner returns, of whatever kind', async () => {
+test('runner returns the result of the runner, of any type', async () => {
   for (const answer of [['db1'], {}, null, 'text', { refused: 'by a runner' }]) {
     request.mockResolvedValue(answer)
     expect(await ask(publish.runner, { fun: 'manage.up', timeout: 5 })).toEqual(answer)

@@ -58,7 +58,7 @@ describe('redis with a server of its own', needs(program('redis-server')), () =>
     expect(await run(redis.hdel, { key, fields: ['a', 'b', 'none'] })).toBe(2)
   })
 
-  test('returns an integer of 64 bits as it is', async () => {
+  test('returns an integer of 64 bits exactly', async () => {
     const given = { key: 'big', field: 'n' }
     await run(redis.hset, { ...given, value: '9007199254740992' })
     expect(await run(redis.hincrby, given)).toBe(9007199254740993n)
@@ -112,7 +112,7 @@ describe('redis with a server of its own', needs(program('redis-server')), () =>
     ).rejects.toThrow('NOAUTH')
   })
 
-  test('shuts the server down, and then finds it gone', async () => {
+  test('shuts the server down, and then reports it as down', async () => {
     expect(await run(redis.ping)).toBe(true)
     expect(await run(redis.shutdown)).toBe(true)
     expect(await run(redis.ping)).toBe(false)

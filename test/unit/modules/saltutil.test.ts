@@ -50,25 +50,25 @@ const ask = (fn: AnyFn, given: object = {}) =>
     }),
   )
 
-test('running and is_running leave out the job that asks', async () => {
+test('running and is_running leave out the job that calls them', async () => {
   expect(await ask(saltutil.running)).toEqual(jobs.slice(0, 2))
   expect(await ask(saltutil.is_running, { fun: 'state.*' })).toEqual([jobs[1]])
   expect(await ask(saltutil.is_running, { fun: 'saltutil.*' })).toEqual([])
 })
 
-test('find_job gives the job, or an empty map', async () => {
+test('find_job returns the job, or an empty map', async () => {
   expect(await ask(saltutil.find_job, { jid: '2' })).toEqual(jobs[1])
   expect(await ask(saltutil.find_job, { jid: '9' })).toEqual({})
 })
 
-test('find_cached_job gives the return, or says that there is none', async () => {
+test('find_cached_job returns the return, or a sentence if there is none', async () => {
   minion.findCachedJob.mockResolvedValue(undefined)
   expect(await ask(saltutil.find_cached_job, { jid: '9' })).toMatch('Local jobs cache directory not found')
   minion.findCachedJob.mockResolvedValue({ jid: '9', return: true })
   expect(await ask(saltutil.find_cached_job, { jid: '9' })).toEqual({ jid: '9', return: true })
 })
 
-test('signal_job takes numbers and names', async () => {
+test('signal_job accepts numbers and names', async () => {
   const sent = 'Signal 15 sent to job 1 at pid 7'
   for (const sig of [15, '15', 'TERM', 'sigterm'])
     expect(await ask(saltutil.signal_job, { jid: '1', sig })).toBe(sent)
@@ -77,7 +77,7 @@ test('signal_job takes numbers and names', async () => {
   )
 })
 
-test('term and kill send their signals, to one or to all others', async () => {
+test('term and kill send their signals, to one or to all other jobs', async () => {
   expect(await ask(saltutil.term_job, { jid: '1' })).toContain('Signal 15')
   expect(await ask(saltutil.kill_job, { jid: '1' })).toContain('Signal 9')
   expect(await ask(saltutil.term_all_jobs)).toEqual([
@@ -87,7 +87,7 @@ test('term and kill send their signals, to one or to all others', async () => {
   expect(await ask(saltutil.kill_all_jobs)).toHaveLength(2)
 })
 
-test('refreshes go to the minion', async () => {
+test('refreshes are requested from the minion', async () => {
   await ask(saltutil.refresh_modules)
   await ask(saltutil.refresh_grains)
   await ask(saltutil.refresh_matchers)
@@ -103,13 +103,13 @@ test('refreshes go to the minion', async () => {
   expect(minion.refreshGrains).toHaveBeenCalledTimes(3)
 })
 
-test('where no minion runs, grains are refreshed by the next job, and the pillar is not', async () => {
+test('without a running minion, grains are refreshed by the next job, and the pillar is not', async () => {
   minion.refreshGrains.mockResolvedValue(false)
   expect(await ask(saltutil.refresh_grains)).toBe(true)
   expect(await ask(saltutil.refresh_pillar)).toBe(false)
 })
 
-test('clear_cache removes files that were fetched, and nothing else of the minion', async () => {
+test('clear_cache removes fetched files, and no other files of the minion', async () => {
   for (const name of ['files/base', 'localfiles', 'extrn_files', 'spool'])
     await mkdir(join(folder, name), { recursive: true })
   await ask(saltutil.clear_cache)
@@ -122,21 +122,21 @@ test('caches are cleared by age', async () => {
   expect(minion.clearJobCache.mock.calls).toEqual([[12], [0]])
 })
 
-test('regen_keys removes only the own key pair', async () => {
+test('regen_keys removes only the keys of this minion', async () => {
   for (const name of ['minion.pem', 'minion.pub', 'minion_master.pub'])
     await writeFile(join(folder, name), '')
   expect(await ask(saltutil.regen_keys)).toBe(true)
   expect(await readdir(folder)).toEqual(['minion_master.pub'])
 })
 
-test('revoke_auth asks the master, and answers false if it does not', async () => {
+test('revoke_auth sends the request to the master, and returns false if it fails', async () => {
   expect(await ask(saltutil.revoke_auth)).toBe(true)
   expect(minion.request).toHaveBeenCalledWith({ cmd: 'revoke_auth', id: 'm1', preserve_minion_cache: false })
   minion.request.mockRejectedValue(new Error('no answer'))
   expect(await ask(saltutil.revoke_auth)).toBe(false)
 })
 
-test('list_extmods lists what was synced', async () => {
+test('list_extmods lists synced extensions', async () => {
   await mkdir(join(folder, 'modules'))
   for (const name of ['b.ts', 'a.py', '_helper.ts']) await writeFile(join(folder, 'modules', name), '')
   expect(await ask(saltutil.list_extmods)).toEqual({ modules: ['a', 'b'] })
@@ -150,7 +150,7 @@ const changes = {
   lines: ['modules.hello', 'modules.old (removed)'],
 }
 
-test('every sync function asks for its type, and gives the list', async () => {
+test('every sync function syncs its type, and returns the list', async () => {
   const sync = Object.entries(saltutil).filter(([name, value]) => name.startsWith('sync_') && isFn(value))
   minion.sync.mockImplementation(async ({ types = ['modules'] }) => ({ [types[0]]: changes }))
   for (const [name, fn] of sync)
@@ -171,7 +171,7 @@ test('every type that concerns a minion has a sync function of its name, and so 
   expect(syncTypesOf('master').filter(({ name }) => !named(saltutilRunner)(name))).toEqual([])
 })
 
-test('sync_all gives a list for each type, or with details all that is known', async () => {
+test('sync_all returns a list for each type, or all details on request', async () => {
   minion.sync.mockResolvedValue({ modules: changes })
   const { lines, ...details } = changes
   expect(
@@ -188,7 +188,7 @@ test('sync_all gives a list for each type, or with details all that is known', a
   expect(await ask(saltutil.sync_all, { details: true })).toEqual({ modules: details })
 })
 
-test('a sync fails if something that is there cannot be loaded', async () => {
+test('a sync fails if an existing extension cannot be loaded', async () => {
   const failed = { 'modules.bad': '/x/bad.ts:3: SyntaxError: Unexpected "="' }
   minion.sync.mockResolvedValue({ modules: { ...changes, failed } })
   const context = fakeContext({ minion: minion as unknown as Context['minion'] })
@@ -196,7 +196,7 @@ test('a sync fails if something that is there cannot be loaded', async () => {
   expect(context.retcode).toBe(1)
 })
 
-test('what Salt runs with the files of a master is refused, with what to use', async () => {
+test('functions that Salt runs with the files of a master are refused, with an alternative', async () => {
   for (const [fn, given, instead] of [
     [saltutil.cmd, { tgt: '*', fun: 'test.ping' }, 'publish.publish'],
     [saltutil.cmd_iter, { tgt: '*', fun: 'test.ping' }, 'publish.publish'],
@@ -215,7 +215,7 @@ test('mmodule calls a function of this minion', async () => {
   expect(asked).toEqual([['test.echo', ['hi'], {}]])
 })
 
-test('a refresh is false where no minion runs', async () => {
+test('a refresh returns false without a running minion', async () => {
   const fire = async () => {
     throw new Error('no bus')
   }

@@ -61,7 +61,7 @@ describe('Adding jobs', () => {
 `)
   })
 
-  test('other keys of the file, its comments, and what a job has beside stay', async () => {
+  test('other keys of the file, its comments, and other fields of a job stay', async () => {
     await writeFile(file, '# mine\nmine_interval: 5\nschedule:\n  old: {function: test.ping, _note: kept}\n')
     await add('a')
     const text = await readFile(file, 'utf8')
@@ -69,7 +69,7 @@ describe('Adding jobs', () => {
     expect(text).toContain('_note: kept')
   })
 
-  test('jobs that are added at the same time are all kept', async () => {
+  test('jobs that are added at the same time are all stored', async () => {
     const names = ['a', 'b', 'c', 'd', 'e']
     await Promise.all(names.map((name) => add(name)))
     expect(Object.keys((await listed()) as object).sort()).toEqual(names)
@@ -152,7 +152,7 @@ describe('Changing jobs', () => {
     expect(await ask(schedule.enable_job, { name: 'b' })).toMatchObject({ comment: 'Job b does not exist.' })
   })
 
-  test('the whole schedule is disabled', async () => {
+  test('the whole schedule can be disabled', async () => {
     expect(await ask(schedule.is_enabled)).toBe(true)
     expect(await ask(schedule.disable)).toEqual({
       comment: 'Disabled schedule on minion.',
@@ -200,7 +200,7 @@ describe('Running and sending jobs', () => {
     }) as Context['call'],
   })
 
-  test('run_job calls the function with its arguments, a disabled one by force only', async () => {
+  test('run_job calls the function with its arguments, of a disabled job only with force', async () => {
     await add('a', { job_args: ['x'], job_kwargs: { y: 1 }, enabled: false })
     const over = answering('done')
     expect(await ask(schedule.run_job, { name: 'a' }, {}, over)).toEqual({
@@ -215,7 +215,7 @@ describe('Running and sending jobs', () => {
     expect(calls).toEqual([['test.ping', ['x'], { y: 1 }]])
   })
 
-  test('a job that another minion did not add is not deleted here', async () => {
+  test('a job that another minion added is not deleted here', async () => {
     await add('a', { job_args: ['x'] })
     const given = { name: 'a', target: 'm2' }
     expect(await ask(schedule.move, given, {}, answering({ m2: { result: false } }))).toEqual({
@@ -237,7 +237,7 @@ describe('Running and sending jobs', () => {
     ['%m'.repeat(30), '1'.repeat(45)],
     ['%q', 'x'],
     ['%constructor', 'xonstructor'],
-  ])('a time that is none is known as such at once: %s', async (time_fmt, current_time) => {
+  ])('an invalid time is detected at once: %s', async (time_fmt, current_time) => {
     expect(isTimeIn(time_fmt, current_time)).toBe(false)
   })
 
@@ -250,7 +250,7 @@ describe('Running and sending jobs', () => {
     expect(isTimeIn('%j %%c', '366 %c')).toBe(true)
   })
 
-  test('a job is neither postponed nor skipped: times and names that are wrong are named first', async () => {
+  test('postpone_job and skip_job name an invalid time or name first, and then refuse', async () => {
     await add('a')
     const [current_time, new_time] = ['2030-01-31T10:00:00', '2030-01-31T11:00:00']
     const said = async (given: object, kwargs: object = {}) => [
@@ -267,7 +267,7 @@ describe('Running and sending jobs', () => {
     await expect(said({})).rejects.toThrow(/the minion has no scheduler yet/)
   })
 
-  test('what needs a scheduler is refused with a sentence', () => {
+  test('functions that need a scheduler are refused with a sentence', () => {
     const run = () => schedule.show_next_fire_time.run({ name: 'a', kwargs: {} }, fakeContext())
     expect(run).toThrow(/the minion has no scheduler yet/)
   })

@@ -63,7 +63,7 @@ describe('URIs', () => {
 })
 
 describe('env', () => {
-  test('keeps a value that exists, and shows what the job has set', async () => {
+  test('keeps an existing value, and returns variables that the job has set', async () => {
     const context = of({ osenv })
     expect(await get('sdb://osenv/SDB_NEW', context)).toBeNull()
     expect(await set('sdb://osenv/SDB_NEW', 'one', context)).toBe('one')
@@ -72,7 +72,7 @@ describe('env', () => {
     expect(process.env).not.toHaveProperty('SDB_NEW')
   })
 
-  test('takes text only, and removes nothing', async () => {
+  test('accepts text only, and removes nothing', async () => {
     await expect(set('sdb://osenv/x', 5)).rejects.toThrow(
       "The value of the environment variable 'x' must be text",
     )
@@ -84,7 +84,7 @@ describe('env', () => {
 })
 
 describe('sqlite3', () => {
-  test('a new database is readable by nobody else, and one that is there keeps its mode', async () => {
+  test('a new database is readable by its owner only, and an existing one keeps its mode', async () => {
     const context = of({ lite: { driver: 'sqlite3', database } })
     expect(await set('sdb://lite/token', 'x', context)).toBe(true)
     expect((await stat(database)).mode & 0o777).toBe(0o600)
@@ -119,7 +119,7 @@ describe('sqlite3', () => {
     expect(await get('sdb://db/k', advanced)).toEqual([1])
   })
 
-  test('says what is wrong with the profile, or the value', async () => {
+  test('reports errors in the profile, or the value', async () => {
     await expect(get('sdb://db/k', of({ db: { driver: 'sqlite3' } }))).rejects.toThrow("needs 'database'")
     await expect(get('sdb://db/k', profiles({ create_table: false }))).rejects.toThrow('no such table: sdb')
     await expect(get('sdb://db/k', profiles({ create_statements: ['CREATE'] }))).rejects.toThrow('incomplete')
@@ -130,7 +130,7 @@ describe('sqlite3', () => {
     )
   })
 
-  test('keeps a text that was made once', async () => {
+  test('keeps a generated text', async () => {
     const ask = (given: object) => call(sdb.get_or_set_hash, { uri: 'sdb://db/key', ...given }, profiles())
     const made = await ask({ length: 20, chars: 'aé' })
     expect(made).toMatch(/^[aé]{20}$/)

@@ -37,12 +37,12 @@ afterEach(async () => {
 })
 
 describe('Names of init scripts', () => {
-  test.each(['ssh', 'x11-common', 'hwclock.sh', 'getty@1'])('%s is one', (name) => {
+  test.each(['ssh', 'x11-common', 'hwclock.sh', 'getty@1'])('%s is recognised', (name) => {
     expect(scriptName(name)).toBe(name)
   })
 
   test.each(['', '.', '..', '-f', '--status-all', '../x', '/bin/sh', 'a b', 'a\nb', 'a\0'])(
-    '%j is refused by all that run something',
+    '%j is refused by all functions that run a script',
     async (name) => {
       const error = 'is not the name of a service'
       const functions = [debian.start, debian.enable, debian.disable, debian.status]
@@ -93,7 +93,7 @@ describe('Init scripts of a folder', () => {
 })
 
 describe('debian_service', () => {
-  test('lists what is in /etc/init.d of this host', async () => {
+  test('lists the scripts in /etc/init.d of this host', async () => {
     const all = await ask(debian.get_all)
     const scripts = await initFiles()
     expect(all).toEqual(expect.arrayContaining(scripts.filter((name) => name !== 'README')))
@@ -121,7 +121,7 @@ describe('debian_service', () => {
     ])
   })
 
-  test('status takes a regular expression for ps, or a pattern of names', async () => {
+  test('status accepts a regular expression for ps, or a pattern of names', async () => {
     await noting('service')
     expect(await ask(debian.status, { name: 'x', sig: 'here' })).toBe(true)
     expect(await ask(debian.status, { name: 'x', sig: 'elsewhere' })).toBe(false)
@@ -129,7 +129,7 @@ describe('debian_service', () => {
     expect(await calls()).toEqual([])
   })
 
-  test('enables by insserv where it is installed (a stand-in)', async () => {
+  test('enables by insserv if it is installed (a stand-in)', async () => {
     await noting('insserv')
     await noting('update-rc.d')
     expect(await ask(debian.enable, { name: 'ssh' })).toBe(true)
@@ -203,7 +203,7 @@ describe('gentoo_service (stand-ins for the programs of OpenRC)', () => {
     expect((await changes()).slice(0, 2)).toEqual(['rc-service sshd restart', 'rc-service crond zap'])
   })
 
-  test('adds and deletes runlevels, only those that differ', async () => {
+  test('adds and deletes only runlevels that differ', async () => {
     expect(await ask(openrc.enable, { name: 'sshd' })).toBe(true)
     expect(await ask(openrc.enable, { name: 'hostname', runlevels: ['default', 'sysinit'] })).toBe(true)
     expect(await ask(openrc.enable, { name: 'acpid', runlevels: 'default' })).toBe(true)
@@ -222,7 +222,7 @@ describe('gentoo_service (stand-ins for the programs of OpenRC)', () => {
     await expect(ask(openrc.enable, { name: 'sshd', runlevels: '--all' })).rejects.toThrow('"--all" is not')
   })
 
-  test('reads what the programs print (recorded)', () => {
+  test('reads the output of the programs (recorded)', () => {
     expect([...readRunlevels('nothing\n')]).toEqual([])
     const status = ` crond                  [  started 13:37:06 (0) ]
  networking                      [  stopped  ]

@@ -36,7 +36,7 @@ describe('Password entries are read', () => {
     })
   })
 
-  test('by shadow.info, which is empty for a user without one, and without a shadow file', async () => {
+  test('by shadow.info, which is empty for a user without an entry, and without a shadow file', async () => {
     expect(await infoOf('nosuchuser')).toEqual(NOBODY)
     await rm(join(root, 'etc/shadow'))
     expect(await infoOf('fred')).toEqual(NOBODY)
@@ -61,14 +61,14 @@ describe('shadow.gen_password', () => {
     expect(await call(shadow.gen_password, { password: 'I_am_password' })).toMatch(/^\$6\$.{16}\$.{86}$/)
   })
 
-  test('takes a salt and an algorithm', async () => {
+  test('uses a given salt and algorithm', async () => {
     const given = { password: 'I_am_password', crypt_salt: 'I_am_salt', algorithm: 'sha256' }
     expect(await call(shadow.gen_password, given)).toBe(
       '$5$I_am_salt$FnWvOIJn1F6zDPIqTV2zjq52vBNkOvorjARGDrLPDKA',
     )
   })
 
-  test('never shows the password to others', () => {
+  test('declares the password as secret', () => {
     expect(shadow.gen_password.params.password).toMatchObject({ secret: true })
     expect(shadow.set_password.params.password).toMatchObject({ secret: true })
   })
@@ -85,7 +85,7 @@ describe('Passwords are changed', needs(...shadowPrograms), () => {
     expect((await stat(join(root, 'etc/shadow'))).mode).toBe(mode)
   })
 
-  test('by shadow.set_password, which refuses what is no hash', async () => {
+  test('by shadow.set_password, which refuses an invalid hash', async () => {
     const before = await readFile(join(root, 'etc/shadow'), 'utf8')
     for (const password of ['a:b', 'a\nroot::0:0:99999:7:::']) {
       await expect(below(shadow.set_password, { name: 'fred', password })).rejects.toThrow(
@@ -104,7 +104,7 @@ describe('Passwords are changed', needs(...shadowPrograms), () => {
     })
   })
 
-  test('by shadow.set_password, but not into /etc/passwd where there is no shadow file', async () => {
+  test('by shadow.set_password, but not in /etc/passwd if there is no shadow file', async () => {
     await rm(join(root, 'etc/shadow'))
     expect(await below(shadow.set_password, { name: 'fred', password: HASH })).toBe(false)
     expect(await readFile(join(root, 'etc/passwd'), 'utf8')).not.toContain(HASH)
@@ -159,13 +159,13 @@ describe('Password aging is changed', needs(...shadowPrograms), () => {
     },
   )
 
-  test('by shadow.set_expire, which takes -1 for never', async () => {
+  test('by shadow.set_expire, which accepts -1 for never', async () => {
     await below(shadow.set_expire, { name: 'fred', expire: 22000 })
     expect(await below(shadow.set_expire, { name: 'fred', expire: -1 })).toBe(true)
     expect(await infoOf('fred')).toMatchObject({ expire: -1 })
   })
 
-  test('by shadow.set_expire, which returns false for what is no date', async () => {
+  test('by shadow.set_expire, which returns false for an invalid date', async () => {
     const context = fakeContext()
     expect(await below(shadow.set_expire, { name: 'fred', expire: 'soon' }, context)).toBe(false)
     expect(context.retcode).not.toBe(0)

@@ -27,13 +27,13 @@ describe('Merging', () => {
     expect(await call(slsutil.update, { dest: below, upd: over, merge_lists: true })).toEqual(merged)
   })
 
-  test('by yamlex joins lists, and takes the other value where the kinds differ', async () => {
+  test('by yamlex joins lists, and uses the other value if the kinds differ', async () => {
     const renderer = 'jinja|yamlex'
     expect(await call(slsutil.merge, { obj_a: [1, 2], obj_b: [2, 3], renderer })).toEqual([1, 2, 3])
     expect(await call(slsutil.merge, { obj_a: [1, 2], obj_b: 'x', renderer })).toBe('x')
   })
 
-  test('takes an unknown strategy for recurse, and says so', async () => {
+  test('uses recurse for an unknown strategy, with a warning', async () => {
     const context = fakeContext()
     const given = { obj_a: { a: 1 }, obj_b: { b: 2 }, strategy: 'best' }
     expect(await call(slsutil.merge, given, context)).toEqual({ a: 1, b: 2 })
@@ -55,7 +55,7 @@ describe('Merging', () => {
     expect(await call(slsutil.update, { ...given, recursive_update: false })).toEqual({ foo: { b: 1 } })
   })
 
-  test('refuses what are no maps', async () => {
+  test('refuses values that are no maps', async () => {
     await expect(call(slsutil.update, { dest: 1, upd: {} })).rejects.toThrow('non-dict types')
   })
 })
@@ -99,7 +99,7 @@ describe('Serializers', () => {
     expect(await there('toml', given)).toBe(text)
   })
 
-  test('toml is read, and comes back as it was', async () => {
+  test('toml is parsed, and written again unchanged', async () => {
     const given = { a: 'x"\n\x7f', f: new Number(1), l: [{ n: 1, m: { o: [1.5] } }] }
     expect(await back('toml', (await there('toml', given)) as string)).toEqual(given)
     expect(await back('toml', 'n = 99999999999999999999\nd = 2020-01-02')).toEqual({
@@ -137,7 +137,7 @@ describe('Serializers', () => {
     expect(JSON.stringify(await back('yaml', nested))).toBe(`${'['.repeat(100)}"x"${']'.repeat(100)}`)
   })
 
-  test('python and keyvalue have the values as Python writes them', async () => {
+  test('python and keyvalue write values as in Python', async () => {
     const given = { a: { b: [1, null, true, 1.5] } }
     expect(await there('python', given)).toBe("{'a': {'b': [1, None, True, 1.5]}}")
     expect(await there('keyvalue', given)).toBe("a={'b': [1, None, True, 1.5]}")
@@ -198,14 +198,14 @@ describe('Serializers', () => {
     await expect(back('configparser', text)).rejects.toThrow(reason)
   })
 
-  test('json and yaml come back as they were', async () => {
+  test('json and yaml are parsed again unchanged', async () => {
     for (const name of ['json', 'yaml'])
       expect(await back(name, (await there(name, value)) as string)).toEqual(value)
     const bytes = (await there('msgpack', value)) as Uint8Array
     expect(await back('msgpack', Buffer.from(bytes).toString('latin1'))).toEqual(value)
   })
 
-  test('what cannot be read is an error that names the format', async () => {
+  test('an invalid text is an error that names the format', async () => {
     await expect(back('json', '{')).rejects.toThrow('The text is no valid json: ')
     await expect(back('yaml', 'a: [1,')).rejects.toThrow('The text is no valid yaml: ')
     await expect(back('nope', '')).rejects.toThrow("Serializer 'nope' not found.")
@@ -240,7 +240,7 @@ describe('renderer', () => {
     expect(await call(slsutil.renderer, { string: '#!jinja\na: b' })).toBe('#!jinja\na: b')
   })
 
-  test('says what is wrong with a template, and refuses what is not one source', async () => {
+  test('reports an error in a template, and refuses anything but one source', async () => {
     await expect(call(slsutil.renderer, { string: 'a: {{ b }}' })).rejects.toThrow("'b' is undefined; line 1")
     await expect(call(slsutil.renderer, { string: 'a', default_renderer: 'gpg' })).rejects.toThrow(
       "The renderer 'gpg' is not available: there are jinja, yaml and json.",
@@ -305,12 +305,12 @@ describe('banner', () => {
     )
   })
 
-  test('needs some width', async () => {
+  test('needs a minimum width', async () => {
     await expect(call(slsutil.banner, { width: 4 })).rejects.toThrow('Width is too small to render banner')
   })
 })
 
-test('boolstr chooses as Python does', async () => {
+test('boolstr chooses as in Python', async () => {
   const choose = (value: unknown) => call(slsutil.boolstr, { value, true: 'yes', false: 'no' })
   for (const value of [true, 1, 'x', [0], { a: 1 }]) expect(await choose(value)).toBe('yes')
   for (const value of [false, 0, '', [], {}, new Map(), null, Object(0)])

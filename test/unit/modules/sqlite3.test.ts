@@ -53,7 +53,7 @@ test('Tables and indexes are listed by name', async () => {
   expect(await call(sqlite3.indexes, { db })).toEqual([['i']])
 })
 
-test('Without a database the answer is false, without a statement a sentence', async () => {
+test('Without a database the answer is false, without a statement an error', async () => {
   for (const called of [sqlite3.modify, sqlite3.fetch]) expect(await call(called, { sql: 'x' })).toBe(false)
   expect(await call(sqlite3.fetch)).toBe(false)
   for (const called of [sqlite3.tables, sqlite3.indices]) expect(await call(called)).toBe(false)
@@ -75,7 +75,7 @@ test('An empty statement does nothing', async () => {
   expect(await fetch('')).toEqual([])
 })
 
-test('Errors are those of SQLite, with the place', async () => {
+test('Errors are those of SQLite, with their position', async () => {
   await expect(fetch('SELECT * FROM nope')).rejects.toThrow(`The SQLite database ${db}: no such table: nope`)
   await expect(modify('bad sql')).rejects.toThrow('near "bad": syntax error')
   await writeFile(db, 'no database, but a text that is longer than the header of one would be'.repeat(20))

@@ -50,7 +50,7 @@ describe('Keys of users', () => {
     expect(await ask(ssh.rm_auth_key, { user, key: one, config })).toBe('Key not present')
   })
 
-  test('are checked before', async () => {
+  test('are checked before they are set', async () => {
     await set(one, { comment: 'me' })
     const check = (key: string, comment: string) =>
       ask(ssh.check_key, { user, key, enc: 'rsa', comment, options: [], config })
@@ -92,7 +92,7 @@ describe('Keys of users', () => {
     )
   })
 
-  test('that are none, of users who do not exist, or in odd places are refused', async () => {
+  test('that are invalid, of users who do not exist, or outside of their home folder are refused', async () => {
     expect(await set('two words')).toBe('invalid')
     expect(await set('AAA!')).toBe('Invalid public key')
     expect(await set(one, { user: 'nosuchuser' })).toBe('fail')
@@ -225,7 +225,7 @@ describe('Known hosts', needs(program('ssh-keygen')), () => {
   })
 })
 
-describe('What a user may have planted', needs(ROOT, program('ssh-keygen')), () => {
+describe('A file that a user has planted', needs(ROOT, program('ssh-keygen')), () => {
   const planter = { user: 'planter', config: '.ssh/authorized_keys' }
   let home: string
   beforeEach(async () => {
@@ -255,7 +255,7 @@ describe('What a user may have planted', needs(ROOT, program('ssh-keygen')), () 
     })
   })
 
-  test('as a FIFO or a device lets no job wait or grow', async () => {
+  test('as a FIFO or a device does not block a job or use up memory', async () => {
     execFileSync('mkfifo', [join(home, '.ssh', 'authorized_keys')])
     await expect(ask(ssh.auth_keys, planter)).rejects.toThrow('is not a regular file')
     expect(await ask(ssh.auth_keys, { ...planter, user: ['planter'] })).toEqual({})
@@ -326,7 +326,7 @@ describe('key_is_encrypted', () => {
     return path
   }
 
-  test('tells which private keys need a passphrase', {
+  test('reports which private keys need a passphrase', {
     ...needs(program('ssh-keygen')),
     ...SLOW_TEST,
   }, async () => {
@@ -336,7 +336,7 @@ describe('key_is_encrypted', () => {
     }
   })
 
-  test('refuses what is no private key, or no file', async () => {
+  test('refuses a file that is no private key, or does not exist', async () => {
     const path = join(folder, 'text')
     await writeFile(path, 'ssh-rsa AAAA')
     await expect(ask(ssh.key_is_encrypted, { key: path })).rejects.toThrow(`${path} is not a private key`)

@@ -128,20 +128,20 @@ describe('This host', () => {
     expect(found.netdev).toHaveProperty('lo')
   })
 
-  test('uptime says since when, in several ways', async () => {
+  test('uptime returns the start time in several formats', async () => {
     const found = (await ask(status.uptime)) as Record<string, number | string>
     expect(found).toMatchObject({ seconds: expect.any(Number), users: expect.any(Number) })
     expect(found.since_iso).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?$/)
     expect(found.time).toMatch(/^\d+:\d+$/)
   })
 
-  test('diskusage takes paths and types, and passes over a path that is not there', async () => {
+  test('diskusage accepts paths and types, and skips a path that does not exist', async () => {
     expect(Object.keys((await ask(status.diskusage, { args: ['/', '/none'] })) as object)).toEqual(['/'])
     expect(Object.keys((await ask(status.diskusage, { args: ['pro?'] })) as object)).toContain('/proc')
     expect(await ask(status.diskusage, { args: ['nosuchtype'] })).toEqual({})
   })
 
-  test('nproc, version and time', async () => {
+  test('nproc, version and time return values', async () => {
     expect(await ask(status.nproc)).toBeGreaterThan(0)
     expect(await ask(status.version)).toBe((await readFile('/proc/version', 'utf8')).trim())
     expect(await ask(status.time, { format: '%Y' })).toBe(String(new Date().getFullYear()))
@@ -196,7 +196,7 @@ describe('Programs', () => {
     await removeFolder(folder)
   })
 
-  test('custom picks configured values', async () => {
+  test('custom selects configured values', async () => {
     const settings = { 'status.loadavg.custom': ['1-min', 'none'], 'status.none.custom': ['x'] }
     const others = {
       'config.dot_vals': fn({ value: p.string() }, () => settings),

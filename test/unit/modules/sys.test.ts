@@ -16,7 +16,7 @@ async function run(name: string, args: unknown[] = [], overrides: Partial<Contex
 }
 
 describe('lists', () => {
-  test('have no function and no module of a file that cannot be imported; the log says why', async () => {
+  test('leave out functions and modules of a file that cannot be imported; the log says why', async () => {
     await folder.put('modules/fine.js', 'export const ping = () => true\n')
     const broken = await folder.put(
       'modules/broken.js',
@@ -34,18 +34,18 @@ describe('lists', () => {
       expect(errors.splice(0)).toEqual([expect.stringContaining(`Failed to load modules: ${broken}`)])
     }
   })
-  test('modules, all or by glob', async () => {
+  test('contain modules, all or by glob', async () => {
     expect(await run('sys.list_modules')).toEqual(expect.arrayContaining(['sys', 'test']))
     expect(await run('sys.list_modules', ['tes*', 'sys'])).toEqual(['sys', 'test'])
   })
-  test('functions of a module, or by glob', async () => {
+  test('contain functions of a module, or by glob', async () => {
     const functions = await run('sys.list_functions', ['test'])
     expect(functions).toEqual(expect.arrayContaining(['test.ping', 'test.try', 'test.true', 'test.rand_str']))
     expect(functions).toEqual([...(functions as string[])].sort())
     expect(await run('sys.list_functions', ['sys.list_mod*'])).toEqual(['sys.list_modules'])
     expect(await run('sys.list_functions', ['te'])).toEqual([])
   })
-  test('runners and returners', async () => {
+  test('contain runners and returners', async () => {
     expect(await run('sys.list_runners', ['tes*'])).toEqual(['test'])
     expect(await run('sys.list_runner_functions', ['test.arg'])).toEqual(['test.arg'])
     expect(await run('sys.list_returners')).toEqual(expect.any(Array))
@@ -95,7 +95,7 @@ test('argspec describes parameters as Salt does', async () => {
   })
 })
 
-test('reload_modules reaches this process and the minion', async () => {
+test('reload_modules reloads this process and the minion', async () => {
   let refreshed = 0
   const minion = { refreshModules: async () => ++refreshed > 0 } as unknown as Context['minion']
   expect(await run('sys.reload_modules', [], { minion })).toBeNull()
@@ -103,7 +103,7 @@ test('reload_modules reaches this process and the minion', async () => {
   expect(await run('test.ping')).toBe(true)
 })
 
-test('why says where a function or plugin comes from, and schema what it takes', async () => {
+test('why returns where a function or plugin comes from, and schema its parameters', async () => {
   expect(await run('sys.why', ['test.ping'])).toEqual({
     name: 'test.ping',
     provided_by: expect.stringMatching(/modules\/test\.ts$/),
@@ -116,7 +116,7 @@ test('why says where a function or plugin comes from, and schema what it takes',
   })
 })
 
-test('renderers are those that slsutil has; states there are none', async () => {
+test('renderers are those of slsutil; there are no states', async () => {
   expect(await run('sys.list_renderers')).toEqual(['jinja', 'json', 'yaml'])
   expect(await run('sys.list_renderers', ['j*'])).toEqual(['jinja', 'json'])
   expect(await run('sys.renderer_doc', ['yaml'])).toEqual({ yaml: expect.any(String) })
@@ -131,7 +131,7 @@ test('functions of returners are listed with their parameters', async () => {
   })
 })
 
-test('returners are documented by the names of their functions', async () => {
+test('returners are documented under the names of their functions', async () => {
   const text = expect.stringContaining('Prints returns and events')
   expect(await run('sys.returner_doc', ['local'])).toEqual({ 'local.returner': text })
   expect(await run('sys.returner_doc', ['local.returner'])).toEqual({ 'local.returner': text })

@@ -82,7 +82,7 @@ describe('The clock (stubs of programs)', () => {
     expect((await printed())[0]).toBe('date -u 123123302025.00')
   })
 
-  test('what is no time is refused, and nothing is set', async () => {
+  test('an invalid time is refused, and nothing is set', async () => {
     expect(await ask(system.set_system_time, { newtime: '25:00' })).toBe(false)
     await expect(ask(system.set_system_date, { newdate: 'x' })).rejects.toThrow('Invalid date format')
     await expect(ask(system.set_system_date_time, { hours: 99 })).rejects.toThrow('are no date and time')
@@ -162,7 +162,7 @@ describe('Volumes of LVM are changed (stand-ins of its programs)', () => {
     await writeFile(`${b()}.pv`, '')
   })
 
-  test('devices that are no physical volumes yet are made ones', async () => {
+  test('devices that are no physical volumes yet are initialised', async () => {
     expect(
       await ask(lvm.pvcreate, { devices: `${a()},${b()}`, kwargs: { metadatasize: 1, norestorefile: true } }),
     ).toBe(true)
@@ -174,7 +174,7 @@ describe('Volumes of LVM are changed (stand-ins of its programs)', () => {
     expect(await ask(lvm.pvcreate, { devices: [] })).toBe('Error: at least one device is required')
   })
 
-  test('only physical volumes are removed and resized, and what did not happen is told', async () => {
+  test('only physical volumes are removed and resized, and devices that were not changed are reported', async () => {
     expect(await ask(lvm.pvresize, { devices: [a(), b()], force: false })).toBe(true)
     const context = hostContext()
     expect(await call(lvm.pvremove, { devices: [a()], override: false }, context)).toBe(
@@ -217,7 +217,7 @@ describe('Volumes of LVM are changed (stand-ins of its programs)', () => {
     ])
   })
 
-  test('a failure is what LVM says, and its exit code', async () => {
+  test('a failure is the error text of LVM, and its exit code', async () => {
     const context = hostContext()
     expect(await call(lvm.lvextend, { size: '1G', lvpath: '/dev/vg0/l' }, context)).toEqual({
       'Output from lvextend': 'no space',

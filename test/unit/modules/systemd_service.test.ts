@@ -95,7 +95,7 @@ describe('Where systemd runs (a stand-in for systemctl)', () => {
     ])
   })
 
-  test('an error is what systemctl says, without the line about the scope', async () => {
+  test('an error is the text of systemctl, without the line about the scope', async () => {
     const context = hostContext(true)
     await expect(ask(service.start, { name: 'masked' }, context)).rejects.toThrow(
       /^Failed to start masked.service: Unit masked.service is masked.$/,
@@ -124,7 +124,7 @@ describe('Where systemd runs (a stand-in for systemctl)', () => {
     expect(await ask(service.missing, { name: 'none' })).toBe(true)
   })
 
-  test('available reads the text of systemd before 231, whose exit codes do not tell', async () => {
+  test('available reads the text of systemd before 231, whose exit codes are ambiguous', async () => {
     const bin = join(folder, 'bin')
     const old = (version: string) => {
       const context = hostContext(true)
@@ -158,7 +158,7 @@ describe('Where systemd runs (a stand-in for systemctl)', () => {
     expect(await ask(service.enabled, { name: 'none' })).toBe(false)
   })
 
-  test('systemctl_reload fails with what systemctl says', async () => {
+  test('systemctl_reload fails with the text of systemctl', async () => {
     expect(await ask(service.systemctl_reload)).toBe(true)
     await stubProgram(join(folder, 'bin'), 'systemctl', 'echo no bus >&2; exit 1')
     await expect(ask(service.systemctl_reload)).rejects.toThrow(
@@ -259,7 +259,7 @@ describe('Where systemd is installed but does not run', needs(program('systemctl
     expect(await below(service.enabled, { name: 'none' })).toBe(false)
   })
 
-  test('what needs a running systemd is refused, or false', async () => {
+  test('functions that need a running systemd are refused, or return false', async () => {
     const context = hostContext(false)
     expect(await ask(service.offline, {}, context)).toBe(true)
     await expect(ask(service.available, { name: 'web' }, context)).rejects.toThrow(
@@ -267,7 +267,7 @@ describe('Where systemd is installed but does not run', needs(program('systemctl
     )
   })
 
-  test('firstboot sets what is not set yet', async () => {
+  test('firstboot sets missing settings', async () => {
     expect(await below(service.firstboot, { hostname: 'web1', locale: 'C.UTF-8', locale_message: 'C' })).toBe(
       true,
     )
@@ -369,7 +369,7 @@ describe('Scopes', () => {
   })
 })
 
-test('is available where systemd runs, or is at least installed', async () => {
+test('the module is available where systemd runs, or is at least installed', async () => {
   const facts = (booted: boolean, kernel = 'Linux') =>
     ({ grains: { kernel }, context: new Map([['salt.utils.systemd.booted', booted]]) }) as never
   expect(await service.virtual(facts(true))).toBe(true)

@@ -26,11 +26,11 @@ const value = async (...call: Parameters<typeof run>) => {
 }
 
 describe('arguments', () => {
-  test('echo gives any value back as it came', async () => {
+  test('echo returns any value unchanged', async () => {
     const values = ['text', 1, true, null, [1, { a: 'b' }], new Float(1)]
     for (const given of values) expect(await value('test.echo', [given])).toBe(given)
   })
-  test('arg and kwarg also show what the job says of itself, arg_clean does not', async () => {
+  test('arg and kwarg also return job fields, arg_clean does not', async () => {
     const __pub_jid = jid
     expect(await value('test.arg', [1, 'two'], { a: 3 })).toEqual({
       args: [1, 'two'],
@@ -53,7 +53,7 @@ describe('arguments', () => {
 })
 
 describe('outcomes', () => {
-  test('ping, true and false', async () => {
+  test('ping, true and false return their values', async () => {
     expect([await value('test.ping'), await value('test.true'), await value('test.false')]).toEqual([
       true,
       true,
@@ -76,24 +76,24 @@ describe('outcomes', () => {
   ])('raise_exception %s', async (name, error) => {
     await expect(run('test.raise_exception', [name, 'a', 1])).rejects.toMatchObject(error)
   })
-  test('assertion fails on what Python takes for false', async () => {
+  test('assertion fails on values that are false in Python', async () => {
     for (const truth of [true, 1, 'x', [0], { a: 1 }])
       expect(await value('test.assertion', [truth])).toBeNull()
     for (const falsehood of [false, 0, '', [], {}, null, new Float(0)]) {
       await expect(run('test.assertion', [falsehood])).rejects.toMatchObject({ name: 'AssertionError' })
     }
   })
-  test('missing_func is missing, and says so', async () => {
+  test('missing_func is reported as missing', async () => {
     expect(await run('test.missing_func')).toBe("'test.missing_func' is not available.")
   })
 })
 
 describe('calls of other functions', () => {
-  test('cross_test', async () => {
+  test('cross_test calls the function', async () => {
     expect(await value('test.cross_test', ['test.echo'], { args: ['hello'] })).toBe('hello')
     expect(await value('test.cross_test', ['test.ping'])).toBe(true)
   })
-  test('try gives null, or the message, where the function fails', async () => {
+  test('try returns null, or the message, if the function fails', async () => {
     expect(await value('test.try', [], { module: 'test.ping' })).toBe(true)
     expect(await value('test.try', ['test.exception'], { message: 'x' })).toBeNull()
     expect(await value('test.try', ['test.exception'], { message: 'x', return_try_exception: true })).toBe(
@@ -105,13 +105,13 @@ describe('calls of other functions', () => {
   })
 })
 
-describe('the small ones', () => {
-  test('outputter gives its data back, tty says where it went, stack names this place', async () => {
+describe('other functions', () => {
+  test('outputter returns its data, tty the terminal it wrote to, stack names this place', async () => {
     expect(await value('test.outputter', [{ a: 1 }])).toEqual({ a: 1 })
     expect(await value('test.tty', ['tty0', 'x'])).toContain('moved to cmd.tty')
     expect(await value('test.stack')).toMatch(/^ +at /)
   })
-  test('attr_call gives the grains', async () => {
+  test('attr_call returns the grains', async () => {
     expect(await value('test.attr_call', [], {}, { grains: { os: 'X' } })).toEqual({ os: 'X' })
   })
   test('deprecation_warning warns in the log', async () => {
@@ -123,7 +123,7 @@ describe('the small ones', () => {
 })
 
 describe('time', () => {
-  test('sleep takes the time asked for and wakes when the job is killed', async () => {
+  test('sleep takes the given time and wakes when the job is killed', async () => {
     expect(await value('test.sleep', ['0.01'])).toBe(true)
     expect(await value('test.rand_sleep', [0])).toBe(true)
     const kill = new AbortController()
@@ -134,7 +134,7 @@ describe('time', () => {
 })
 
 describe('numbers', () => {
-  test('fib and collatz come with the seconds they took', async () => {
+  test('fib and collatz return the seconds they took, too', async () => {
     const seconds = expect.any(Number)
     expect(await value('test.fib', [10])).toEqual([55, seconds])
     expect(await value('test.fib', [92])).toEqual([7540113804746346429n, seconds])
@@ -144,7 +144,7 @@ describe('numbers', () => {
     ])
     await expect(run('test.fib', [93])).rejects.toMatchObject({ code: 'INVALID_ARGUMENTS' })
   })
-  test('random_hash, also by its old name rand_str', async () => {
+  test('random_hash works, also by its old name rand_str', async () => {
     expect(await value('test.random_hash')).toMatch(/^[0-9a-f]{64}$/)
     expect(await value('test.rand_str', [], {}, { opts: { hash_type: 'md5' } })).toMatch(/^[0-9a-f]{32}$/)
     await expect(run('test.random_hash', [], { hash_type: 'nonsense' })).rejects.toMatchObject({
@@ -154,7 +154,7 @@ describe('numbers', () => {
 })
 
 describe('facts', () => {
-  test('versions', async () => {
+  test('versions are returned', async () => {
     expect(await value('test.version')).toBe(manifest.version)
     const versions = await value('test.versions_information')
     expect(versions).toMatchObject({
@@ -176,7 +176,7 @@ describe('facts', () => {
       grains: { os: 'X' },
     })
   })
-  test('providers and what is not loaded are named by file', async () => {
+  test('providers and modules that were not loaded are named by file', async () => {
     expect(await value('test.provider', ['test'])).toBe('test')
     expect(await value('test.provider', ['nonsense'])).toBe('')
     expect(await value('test.providers')).toMatchObject({ test: 'test', sys: 'sys' })

@@ -37,7 +37,7 @@ describe('user.info', () => {
     })
   })
 
-  test('knows root of this host', async () => {
+  test('finds root of this host', async () => {
     expect(await call(user.info, { name: 'root' })).toMatchObject({ name: 'root', uid: 0, gid: 0 })
   })
 
@@ -46,7 +46,7 @@ describe('user.info', () => {
     expect(await call(user.info, { name })).toEqual({})
   })
 
-  test('says which file it cannot read', async () => {
+  test('names the file that it cannot read', async () => {
     await expect(call(user.info, { name: 'fred', root: '/nonexistent' })).rejects.toThrow(
       new CommandExecutionError('Unable to read /nonexistent/etc/passwd: ENOENT'),
     )
@@ -74,7 +74,7 @@ describe('Lists of users', () => {
     expect(await call(user.list_groups, { name: 'nosuchuser' })).toEqual([])
   })
 
-  test('user.primary_group prints what id prints, and fails with it', async () => {
+  test('user.primary_group prints the output of id, and fails with it', async () => {
     const context = fakeContext()
     expect(await call(user.primary_group, { name: 'root' }, context)).toBe('root')
     expect(context.retcode).toBe(0)
@@ -84,7 +84,7 @@ describe('Lists of users', () => {
 })
 
 describe('user.add', needs(...shadowPrograms), () => {
-  test('adds a user with what was asked for', async () => {
+  test('adds a user with the given properties', async () => {
     const given = {
       name: 'name',
       uid: 1200,
@@ -128,25 +128,25 @@ describe('user.add', needs(...shadowPrograms), () => {
     expect(await below(user.add, { name: 'bob', uid: '1001', unique: false })).toBe(true)
   })
 
-  test('takes an existing group of the same name as the primary one if it is among groups', async () => {
+  test('uses an existing group of the same name as the primary one if it is in groups', async () => {
     expect(await below(user.add, { name: 'audio' })).toBe(false)
     expect(await below(user.add, { name: 'audio', groups: ['audio'], createhome: false })).toBe(true)
     expect(await infoOf('audio')).toMatchObject({ gid: 29 })
   })
 
-  test('gives a group of its own only with usergroup', async () => {
+  test('gives a user a group of its own only with usergroup', async () => {
     await below(user.add, { name: 'own', usergroup: true })
     await below(user.add, { name: 'none', usergroup: false })
     expect((await infoOf('own')).groups).toContain('own')
     expect((await infoOf('none')).groups).not.toContain('none')
   })
 
-  test('takes no name for an option', async () => {
+  test('accepts no option as a name', async () => {
     expect(await below(user.add, { name: '-h' })).toBe(false)
     expect(await below(user.add, { name: '--root=/' })).toBe(false)
   })
 
-  test('adds nobody if a part of the gecos field is wrong', async () => {
+  test('adds no user if a part of the gecos field is invalid', async () => {
     await expect(below(user.add, { name: 'bob', fullname: 'Bob:0:0' })).rejects.toThrow(SaltInvocationError)
     expect(await infoOf('bob')).toEqual({})
   })

@@ -84,7 +84,7 @@ describe('Certificates', needs(program('openssl')), () => {
     await expect(ask(tls.cert_info, { cert: at('web.crt'), digest: 'x' })).rejects.toThrow("digest 'x'")
   })
 
-  test('belong to keys', async () => {
+  test('are compared with keys', async () => {
     const [private_key, public_key] = [at('web.key'), at('web.crt')]
     expect(await ask(x509.verify_private_key, { private_key, public_key })).toBe(true)
     expect(await ask(x509.verify_private_key, { private_key, public_key: at('ec.crt') })).toBe(false)
@@ -99,13 +99,13 @@ describe('Certificates', needs(program('openssl')), () => {
     expect(await ask(x509.get_public_key, { key: fromKey })).toBe(fromKey)
   })
 
-  test('are signed by keys', async () => {
+  test('are verified with keys', async () => {
     expect(await ask(x509.verify_signature, { certificate: at('web.crt') })).toBe(true)
     const given = { certificate: at('web.crt'), signing_pub_key: at('ec.crt') }
     expect(await ask(x509.verify_signature, given)).toBe(false)
   })
 
-  test('expire', async () => {
+  test('are checked for expiry', async () => {
     const certificate = at('web.crt')
     const named = { path: certificate, cn: 'web1' }
     expect(await ask(x509.expired, { certificate })).toEqual({ ...named, expired: false })
@@ -118,7 +118,7 @@ describe('Certificates', needs(program('openssl')), () => {
     expect(await ask(x509.expired, { certificate: at('none.crt') })).toEqual({})
   })
 
-  test('that are hostile hold up nobody, and leave the others readable', async () => {
+  test('that are malicious do not block a job, and leave the others readable', async () => {
     const folder = at('hostile')
     await mkdir(folder)
     await writeFile(join(folder, 'a.crt'), `-----BEGIN CERTIFICATE-----\n${'\n'.repeat(1_000_000)}x!`)
@@ -208,7 +208,7 @@ describe('Requests and revocation lists', needs(program('openssl')), () => {
     )
   })
 
-  test('a revocation list is described: who signed it, when, and what was revoked', async () => {
+  test('a revocation list is described: its issuer, its date, and the revoked certificates', async () => {
     expect(await ask(x509.read_crl, { crl: at('web.crl') })).toMatchObject({
       Version: '2 (0x1)',
       'Signature Algorithm': 'sha256WithRSAEncryption',
@@ -235,7 +235,7 @@ describe('Requests and revocation lists', needs(program('openssl')), () => {
     expect(context.retcode).toBe(1)
   })
 
-  test('what is cut off, or of another kind, is refused with a sentence', async () => {
+  test('a truncated file, or one of another kind, is refused with a sentence', async () => {
     const bytes = Buffer.from((await readFile(at('web.csr'), 'utf8')).replace(/-----.*-----/g, ''), 'base64')
     for (const length of [1, 3, 40, 300]) {
       const pem = `-----BEGIN CERTIFICATE REQUEST-----\n${bytes.subarray(0, length).toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`
@@ -244,7 +244,7 @@ describe('Requests and revocation lists', needs(program('openssl')), () => {
     await expect(ask(x509.read_crl, { crl: at('web.csr') })).rejects.toThrow('X509 CRL')
   })
 
-  test('a PEM entry is written for its owner only, and keeps the key of a certificate if it is asked to', async () => {
+  test('a PEM entry is written for its owner only, and keeps the key of a certificate on request', async () => {
     const [path, key] = [at('both.pem'), await readFile(at('web.key'), 'utf8')]
     const certificate = await readFile(at('web.crt'), 'utf8')
     await writeFile(path, key)
@@ -294,7 +294,7 @@ describe('Requests and revocation lists', needs(program('openssl')), () => {
   })
 })
 
-test('x509.get_signing_policy is of the pillar before the configuration, without its private key', async () => {
+test('x509.get_signing_policy prefers the pillar to the configuration, and leaves out its private key', async () => {
   const policy = { signing_private_key: '/k', days_valid: 90 }
   const context = fakeContext({
     pillar: { x509_signing_policies: { www: [policy, { CN: 'www' }] } },
@@ -306,7 +306,7 @@ test('x509.get_signing_policy is of the pillar before the configuration, without
   expect(await of('none')).toBe('Signing policy none does not exist.')
 })
 
-test('tls.get_extensions has what a kind of certificate asks for', async () => {
+test('tls.get_extensions returns the extensions for a kind of certificate', async () => {
   expect(await ask(tls.get_extensions, { cert_type: 'server' })).toEqual({
     csr: {
       basicConstraints: 'CA:FALSE',

@@ -44,7 +44,7 @@ bash.x86_64            5.1.8-10.el9         baseos
 vim.x86_64             2:8.2-20.el9         appstream
 `
 
-test('lists installed packages, with epoch and foreign architecture (a stand-in for dnf)', async () => {
+test('yumpkg lists installed packages, with epoch and foreign architecture (a stand-in for dnf)', async () => {
   expect(await ask(pkg.list_pkgs)).toEqual({
     bash: '5.1.8-9.el9',
     'glibc.i686': '2.34-1.el9',
@@ -53,13 +53,13 @@ test('lists installed packages, with epoch and foreign architecture (a stand-in 
   expect(await ask(pkg.version, { names: ['vim'] })).toBe('2:8.2-20.el9')
 })
 
-test('finds later versions (a stand-in for dnf)', async () => {
+test('yumpkg finds later versions (a stand-in for dnf)', async () => {
   await program('dnf', `cat <<'END'\n${AVAILABLE}END`)
   expect(await ask(pkg.latest_version, { names: ['bash', 'vim'] })).toEqual({ bash: '5.1.8-10.el9', vim: '' })
   expect(await ask(pkg.list_upgrades, { refresh: false })).toMatchObject({ bash: '5.1.8-10.el9' })
 })
 
-test('installs, downgrades and removes with the right commands (a stand-in for dnf)', async () => {
+test('yumpkg installs, downgrades and removes with the right commands (a stand-in for dnf)', async () => {
   await program('dnf', '')
   await ask(pkg.install, { pkgs: ['nano', { bash: '5.0-1' }], fromrepo: 'epel' })
   await ask(pkg.remove, { name: 'vim,none' })
@@ -77,7 +77,7 @@ test.each([
   ['1.10', '1.9', 1],
   ['1.0', '1.0-3', 0],
   ['1.a', '1.1', -1],
-])('compares %s with %s as rpm does', async (pkg1, pkg2, order) => {
+])('yumpkg compares %s with %s as rpm does', async (pkg1, pkg2, order) => {
   expect(await ask(pkg.version_cmp, { pkg1, pkg2 })).toBe(order)
 })
 
@@ -90,15 +90,18 @@ test.each([
     1,
     "RPM: error: can't create transaction lock on /var/lib/rpm/.rpm.lock (Resource temporarily unavailable)\nError: Could not run transaction.",
   ],
-])('waits for a lock until the job is cancelled (recorded from dnf 4.14, code %i)', async (code, said) => {
-  await program('dnf', `cat >&2 <<'END'\n${said}\nEND\nexit ${code}`)
-  const cancelling = new AbortController()
-  const context = fakeContext({ signal: cancelling.signal })
-  const cancelled = expect(call(pkg.upgrade, { refresh: false }, context)).rejects.toThrow('aborted')
-  await until('the warning', () => context.lines.some(({ message }) => message.includes('holds the lock')))
-  cancelling.abort()
-  await cancelled
-})
+])(
+  'yumpkg waits for a lock until the job is cancelled (recorded from dnf 4.14, code %i)',
+  async (code, said) => {
+    await program('dnf', `cat >&2 <<'END'\n${said}\nEND\nexit ${code}`)
+    const cancelling = new AbortController()
+    const context = fakeContext({ signal: cancelling.signal })
+    const cancelled = expect(call(pkg.upgrade, { refresh: false }, context)).rejects.toThrow('aborted')
+    await until('the warning', () => context.lines.some(({ message }) => message.includes('holds the lock')))
+    cancelling.abort()
+    await cancelled
+  },
+)
 
 /** A stand-in for dnf that prints what dnf 4.14 printed for these words. */
 const recorded = (answers: Readonly<Record<string, string>>, otherwise = '') =>
@@ -117,7 +120,7 @@ bash.x86_64                                                       5.1.8-9.el9   
 bash.x86_64                                                       5.1.8-10.el9                          lab
 glibc.i686                                                        2.34-1.el9                            lab `
 
-test('lists what repositories have, of which versions are chosen by operator and glob (recorded from dnf)', async () => {
+test('yumpkg lists packages of repositories, with versions selected by operator and glob (recorded from dnf)', async () => {
   await recorded({ 'repository-packages lab list': IN_REPO })
   expect(await ask(pkg.list_repo_pkgs, { args: [], fromrepo: 'lab' })).toEqual({
     'a-package-with-a-very-long-name-indeed-so-that-lines-break': ['1.0.20240101gitabcdef0123456789-1.el9'],
@@ -150,7 +153,7 @@ const ENVIRONMENT = `Environment Group: Shop Environment
  Mandatory Groups:
    Shop Tools`
 
-test('reads groups and environments, and installs what is missing of them (recorded from dnf)', async () => {
+test('yumpkg reads groups and environments, and installs their missing packages (recorded from dnf)', async () => {
   await recorded({
     'groupinfo Shop Environment': ENVIRONMENT,
     'groupinfo Shop Tools': GROUP,
@@ -175,7 +178,7 @@ test('reads groups and environments, and installs what is missing of them (recor
   await expect(ask(pkg.group_info, { name: 'none' })).rejects.toThrow("Group 'none' not found")
 })
 
-test('holds and lets go of packages, and changes held ones only if asked to (recorded from dnf)', async () => {
+test('yumpkg holds and unholds packages, and changes held ones only on request (recorded from dnf)', async () => {
   await program('dnf', '')
   await expect(ask(pkg.hold, { name: 'vim' })).rejects.toThrow(
     'Cannot proceed, python3-dnf-plugin-versionlock is not installed.',
@@ -210,7 +213,7 @@ test('holds and lets go of packages, and changes held ones only if asked to (rec
   ])
 })
 
-test('lists advisories, each installed if all of its packages are (recorded from dnf)', async () => {
+test('yumpkg lists advisories, each installed if all of its packages are (recorded from dnf)', async () => {
   await recorded({
     'updateinfo list all': `i LAB-2024:001 Important/Sec. shop-1.1-1.noarch
 i LAB-2024:002 bugfix         shop-2.0-1.el9.noarch
@@ -226,7 +229,7 @@ i LAB-2024:002 bugfix         shop-2.0-1.el9.noarch
   await expect(ask(pkg.install, { advisory_ids: ['NONE'] })).rejects.toThrow('Advisory id "NONE" not found')
 })
 
-test('reads what rpm says about changed files (recorded from rpm 4.18)', async () => {
+test('yumpkg reads the output of rpm about changed files (recorded from rpm 4.18)', async () => {
   await program(
     'rpm',
     `cat <<'END'
@@ -250,7 +253,7 @@ exit 1`,
   })
 })
 
-test('adds, changes and removes repositories, and keeps their comments', async () => {
+test('yumpkg adds, changes and removes repositories, and keeps their comments', async () => {
   const file = join(folder, 'lab.repo')
   const text =
     '# The lab\n[lab]\nname=The lab\nbaseurl=http://a\n  http://b\n# no key\n\n[off]\nname=Off\nbaseurl=x\n'
@@ -274,7 +277,7 @@ test('adds, changes and removes repositories, and keeps their comments', async (
   expect(await ask(pkg.get_repo, { repo: 'lab', basedir })).toEqual({})
 })
 
-test('refuses repositories that would end up in other files or sections', async () => {
+test('yumpkg refuses repositories that would be written to other files or sections', async () => {
   const change = (repo: string, options: object) => ask(pkg.mod_repo, { repo, basedir: folder, options })
   await expect(change('../evil', { name: 'x', baseurl: 'y' })).rejects.toThrow('no name of a repository')
   await expect(change('new', { 'x]\n[evil': 'y' })).rejects.toThrow('no name of an option')
@@ -283,7 +286,7 @@ test('refuses repositories that would end up in other files or sections', async 
   expect(Object.keys((await ask(pkg.list_repos, { basedir: folder })) as object)).toEqual(['new'])
 })
 
-test('refuses names that dnf or rpm would take for options', async () => {
+test('yumpkg refuses names that dnf or rpm would take for options', async () => {
   await program('dnf', '')
   for (const call of [
     () => ask(pkg.install, { name: '--nogpgcheck' }),

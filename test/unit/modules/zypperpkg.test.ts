@@ -46,7 +46,7 @@ const ask = (fn: AnyFn, given: object = {}, of = context()) => call(fn, given as
 const N = '--non-interactive'
 const READ = `${N} --xmlout --no-refresh`
 
-test('is for hosts of SUSE that have zypper', async () => {
+test('the module is available on hosts of SUSE that have zypper', async () => {
   const virtual = (os_family: string) => pkg.virtual(fakeContext({ grains: { os_family } }) as never)
   expect(await virtual('Debian')).toBe('Module zypper: non SUSE OS not supported by zypper package manager')
   expect(await virtual('Suse')).toBe('Module zypper: zypper package manager not found')
@@ -115,7 +115,7 @@ describe('Installed', () => {
     expect(await ask(pkg.list_installed_patches)).toEqual({ base })
   })
 
-  test('capabilities are listed by those who provide them, and services that use old files', async () => {
+  test('capabilities are listed with their packages, and services that use old files', async () => {
     await program('rpm', text('/bin/sh_|-bash\nbash_|-bash\neditor_|-vim\neditor_|-nano'))
     expect(await ask(pkg.list_provides)).toEqual({ '/bin/sh': ['bash'], editor: ['vim', 'nano'] })
     await program('zypper', 'echo; echo cron; echo sshd')
@@ -136,7 +136,7 @@ All repositories have been refreshed.`
     expect(await runs()).toEqual([`${N} refresh --force`, `${N} refresh`, `${N} --root /srv refresh`])
   })
 
-  test('tell what can be installed and upgraded', async () => {
+  test('are searched for available and upgradable packages', async () => {
     const info = `Information for package vim:
 ---------------------------
 Repository     : Main
@@ -297,7 +297,7 @@ Status         : up-to-date`
 })
 
 describe('Changes', () => {
-  test('install names, versions, files, advisories and capabilities with the right words', async () => {
+  test('install names, versions, files, advisories and capabilities with the right arguments', async () => {
     await program('zypper', text(stream(found('name="SUSE-1" status="applied" summary=""'))))
     await ask(pkg.install, { pkgs: ['nano', { bash: '5.0-1' }, { vim: '>=9' }], fromrepo: 'Main' })
     await ask(pkg.install, {
@@ -321,7 +321,7 @@ describe('Changes', () => {
     await expect(ask(pkg.install, { name: '--root=/x' })).rejects.toThrow('is not the name of a package')
   })
 
-  test('take the latest version that fits a pattern', async () => {
+  test('use the latest version that fits a pattern', async () => {
     const version = (edition: string) => `name="vim" kind="package" edition="${edition}"`
     await xml(found(version('9.0-1.9'), version('9.0-1.10'), version('9.1-1')))
     await ask(pkg.install, { name: 'vim', version: '9.0*' })
@@ -331,7 +331,7 @@ describe('Changes', () => {
     )
   })
 
-  test('install what is lower than the installed version by force', async () => {
+  test('install a lower version than the installed one by force', async () => {
     const line =
       "The selected package 'vim-8.0' from repository 'Main' has lower version than the installed one."
     await program('zypper', `case "$*" in *--force*) ;; *) echo "${line}";; esac`)
@@ -341,7 +341,7 @@ describe('Changes', () => {
     )
   })
 
-  test('return what has changed', async () => {
+  test('return the changes', async () => {
     const newer = 'bash_|-0_|-5.2_|-1_|-x86_64_|-1700000000'
     await program('zypper', `printf '%s\\n' '#!/bin/sh' 'echo "${newer}"' > ${join(folder, 'bin/rpm')}`)
     expect(await ask(pkg.install, { name: 'bash' })).toEqual({
@@ -350,7 +350,7 @@ describe('Changes', () => {
     })
   })
 
-  test('remove what is installed, in the version that is named', async () => {
+  test('remove installed packages, in the given version', async () => {
     await program('zypper', '')
     expect(await ask(pkg.remove, { pkgs: ['vim', 'none', { bash: '1' }] })).toEqual({})
     expect(await ask(pkg.purge, { pkgs: [{ bash: '4.4-9.14' }] })).toEqual({})
@@ -406,7 +406,7 @@ describe('Errors of zypper', () => {
     await expect(ask(fn, given)).rejects.toThrow(reason)
   })
 
-  test.each([100, 101, 102, 103, 6, 106, 107])('with code %i are none', async (code) => {
+  test.each([100, 101, 102, 103, 6, 106, 107])('with code %i are no errors', async (code) => {
     await program('zypper', `exit ${code}`)
     const of = context()
     expect(await ask(pkg.install, { name: 'vim' }, of)).toEqual({})

@@ -12,7 +12,7 @@ test.each<[string, object, string[]]>([
   ['postgres', { table: 'x' }, ['postgres.table']],
   ['postgres,http', { table: 'x' }, ['postgres', 'http.*']],
   ['http', { url: 'x' }, ['*']],
-])('options of %s that a job sets, %j, are taken where %j are allowed', (names, kwargs, allowed) => {
+])('options of %s that a job sets, %j, are accepted if %j are allowed', (names, kwargs, allowed) => {
   expect(refusal(names, kwargs, allowed)).toBeUndefined()
 })
 
@@ -21,7 +21,7 @@ test.each<[string, object, string[], string]>([
   ['postgres', { table: 'x', host: 'y' }, ['postgres.table'], 'postgres.host'],
   ['postgres,http', { url: 'x' }, ['postgres'], 'http.url'],
   ['postgres', { table: 'x' }, ['post', 'table'], 'postgres.table'],
-])('options of %s that a job sets, %j, are refused where %j are allowed, with what to set', (...given) => {
+])('options of %s that a job sets, %j, are refused if %j are allowed, with the option to set', (...given) => {
   const [names, kwargs, allowed, refused] = given
   const sentence = refusal(names, kwargs, allowed)
   expect(sentence).toContain(`--return_kwargs set ${refused},`)
@@ -31,7 +31,7 @@ test.each<[string, object, string[], string]>([
 test.each([
   { table: 'x', port: 5432, nested: { list: [1, 'a', null, true] } },
   { id: 9007199254740993n, share: new Float(3), bytes: Uint8Array.of(0xff, 0) },
-])('options that a job sets arrive as they are: %s', (kwargs) => {
+])('options that a job sets are passed on unchanged: %s', (kwargs) => {
   const [target] = targetsOf('postgres', { config: 'alternative', kwargs })
   expect(targetFrom(targetText(target!))).toEqual({ name: 'postgres', config: 'alternative', kwargs })
 })

@@ -5,7 +5,7 @@ import { readOutboxes } from '../../../core/outbox/outbox-metrics.ts'
 import { targetText } from '../../../core/outbox/outbox-target.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
-test('of each returner it is told what waits, since when, what is dead and what was written', async () => {
+test('each returner has metrics for queued, dead and written entries, and the age of the oldest', async () => {
   const folder = await temporaryFolder('salt-outbox-')
   const outbox = Outbox.open(folder)
   onTestFinished(async () => {

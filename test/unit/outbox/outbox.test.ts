@@ -16,7 +16,7 @@ afterEach(async () => {
 const item = (n: number): OutboxItem => ({ kind: 'event', tag: `t/${n}`, data: { n } })
 const items = (count: number) => Array.from({ length: count }, (_, n) => item(n))
 
-test('gives what was put in, oldest first, for each target apart', async () => {
+test('the outbox returns entries in order, for each target separately', async () => {
   await outbox.add(['a', 'b'], [item(1), item(2)])
   await outbox.add(['b'], [item(3)])
   expect(outbox.targets()).toEqual(['a', 'b'])
@@ -24,7 +24,7 @@ test('gives what was put in, oldest first, for each target apart', async () => {
   expect((await outbox.next('b'))?.entries).toHaveLength(3)
 })
 
-test('gives the same batch again until it is done, whatever was added meanwhile, also after a restart', async () => {
+test('the outbox returns the same batch until it is done, despite new entries, and also after a restart', async () => {
   await outbox.add(['a'], [item(1)])
   const first = await outbox.next('a')
   await outbox.add(['a'], [item(2)])
@@ -38,7 +38,7 @@ test('gives the same batch again until it is done, whatever was added meanwhile,
   expect(second?.id).not.toBe(first?.id)
 })
 
-test('gives the next batch with the end of the one before, and that one again after a restart', async () => {
+test('finishing a batch returns the next one, which is returned again after a restart', async () => {
   await outbox.add(['a'], items(5))
   const first = await outbox.next('a', { most: 2 })
   const second = first && (await outbox.finish(first, { most: 2 }))
@@ -52,7 +52,7 @@ test('gives the next batch with the end of the one before, and that one again af
   expect(outbox.targets()).toEqual([])
 })
 
-test('takes more returns into a batch that was not written, as stores know each by itself', async () => {
+test('the outbox adds returns to a batch that was not written if the store identifies each return', async () => {
   const ret: OutboxItem = { kind: 'return', ret: { jid: '20300101000000000000', id: 'web1' } }
   await outbox.add(['a'], [ret])
   expect((await outbox.next('a'))?.entries).toHaveLength(1)
@@ -60,7 +60,7 @@ test('takes more returns into a batch that was not written, as stores know each 
   expect((await outbox.next('a'))?.entries).toHaveLength(2)
 })
 
-test('never gives two batches the same id, not even when it was empty in between', async () => {
+test('the outbox never uses a batch id twice, even if it was empty in between', async () => {
   const ids = new Set<string>()
   for (let n = 0; n < 5; n++) {
     await outbox.add(['a'], [item(n)])
@@ -72,7 +72,7 @@ test('never gives two batches the same id, not even when it was empty in between
   expect(outbox.targets()).toEqual([])
 })
 
-test('ends a batch after 500 items, or about a megabyte', async () => {
+test('the outbox ends a batch after 500 entries, or about a megabyte', async () => {
   await outbox.add(['many'], items(700))
   expect((await outbox.next('many'))?.entries).toHaveLength(500)
   const large: OutboxItem = { kind: 'return', ret: { return: 'x'.repeat(700_000) } }
@@ -80,7 +80,7 @@ test('ends a batch after 500 items, or about a megabyte', async () => {
   expect((await outbox.next('large'))?.entries).toHaveLength(2)
 })
 
-test('waits until enough is there, or the first has waited long enough', async () => {
+test('the outbox waits until there are enough entries, or the first one has waited long enough', async () => {
   await outbox.add(['a'], items(2))
   expect(await outbox.next('a', { gather: { entries: 3, ms: 60_000 } })).toBeUndefined()
   expect((await outbox.next('a', { gather: { entries: 2, ms: 60_000 } }))?.entries).toHaveLength(2)
@@ -90,7 +90,7 @@ test('waits until enough is there, or the first has waited long enough', async (
   expect((await outbox.next('c', { gather: { entries: 9, ms: 60_000 }, most: 2 }))?.entries).toHaveLength(2)
 })
 
-test('puts aside what cannot be written, and puts it back or drops it when asked to', async () => {
+test('the outbox moves entries that cannot be written to the dead ones, and requeues or drops them on request', async () => {
   await outbox.add(['a'], items(3))
   const batch = await outbox.next('a')
   await outbox.deadLetter('a', batch?.entries ?? [], 'too large')
@@ -106,7 +106,7 @@ test('puts aside what cannot be written, and puts it back or drops it when asked
   expect(outbox.counts('a')).toMatchObject({ queued: 1, dead: 0 })
 })
 
-test('takes targets of any length, as those with options are', async () => {
+test('the outbox accepts targets of any length, such as those with options', async () => {
   const long = JSON.stringify({ name: 'postgres', kwargs: { note: 'ключ\u{1f98a}'.repeat(500) } })
   await outbox.add([long], [item(1)])
   await outbox.setState(long, { state: 'down', since: 1, written: 0, failures: 2, error: 'refused' })

@@ -22,7 +22,7 @@ test.each<[unknown, string]>([
   [{ save, getJid: 'x' }, "its 'getJid' is text, not a function."],
   [{ save, idempotent: 'no' }, "its 'idempotent' is text, not a boolean."],
   [undefined, "its 'create' returns undefined, but must return an object with a function 'save'."],
-])('a returner %j cannot be used, and the sentence names what is wrong', async (made, reason) => {
+])('a returner %j is refused with a sentence that names the mistake', async (made, reason) => {
   await expect(opened(made).open).rejects.toMatchObject({
     code: 'MODULE_FAILED',
     message: `The returner tested cannot be used: ${reason}`,
@@ -32,7 +32,7 @@ test.each<[unknown, string]>([
 test.each([
   ['prep_jid', 'prepJid'],
   ['getJjid', 'getJid'],
-])('a member %s that nothing calls is a warning', async (member, meant) => {
+])('an unknown member %s causes a warning', async (member, meant) => {
   const { open, lines } = opened({ save, [member]: save, ownHelper: save })
   await open
   expect(lines).toEqual([

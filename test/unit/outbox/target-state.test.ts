@@ -12,7 +12,7 @@ test('the rate is that of the last minute or two', () => {
   expect(rateOf(state, START + 300_000)).toBe(0)
 })
 
-test('the last error is kept when the store is there again, and says when it was', () => {
+test('the last error is kept with its time when the store is up again', () => {
   const down = failedState(freshState(START), 'connection refused', START + 1000)
   expect(down).toMatchObject({ state: 'down', since: START + 1000, error: 'connection refused', failures: 1 })
   const up = writtenState(failedState(down, 'too many connections', START + 2000), 1, START + 3000)

@@ -81,7 +81,7 @@ function deliver(store: FakeStore, changes: Partial<TargetWriterSettings> = {}):
 }
 const isEmpty = () => outbox.counts('fake').queued === 0
 
-test('writes what is in the outbox, in batches that get larger, and what is added later', async () => {
+test('the writer writes the entries of the outbox in growing batches, including those added later', async () => {
   await outbox.add(['fake'], rets(3000))
   const store = new FakeStore()
   const writer = deliver(store)
@@ -94,7 +94,7 @@ test('writes what is in the outbox, in batches that get larger, and what is adde
   await until('the new one is written', () => store.rets.size === 3001)
 })
 
-test('tells a store that asks for it when the last return of each job came', async () => {
+test('the writer passes the time of the last return of each job to a store with updateEndtime', async () => {
   const at = (n: number, endtime: string) => ({ ...ret(n), endtime }) as OutboxItem
   await outbox.add(['fake'], [at(1, '2030-01-01T00:00:01.000Z'), at(2, '2030-01-01T00:00:02.000Z'), ret(3)])
   const store = new FakeStore()
@@ -105,7 +105,7 @@ test('tells a store that asks for it when the last return of each job came', asy
   expect(told).toEqual([['20300101000000000000', '2030-01-01T00:00:02.000Z']])
 })
 
-test('makes room for a job before it is saved, where a store needs that', async () => {
+test('the writer prepares a store for a job before saving it, if the store needs that', async () => {
   const load = { kind: 'load' as const, jid: '20300101000000000000', load: {}, minions: ['web1'] }
   await outbox.add(['fake'], [load, ret(1)])
   const told: string[] = []
@@ -119,7 +119,7 @@ test('makes room for a job before it is saved, where a store needs that', async 
   expect(told).toEqual(['prep', 'load', 'return'].map((what) => `${what} ${load.jid}`))
 })
 
-test('tries again for as long as the store is away, and has every return once afterwards', async () => {
+test('the writer tries again while the store is down, and has every return once afterwards', async () => {
   await outbox.add(['fake'], rets(300))
   const store = new FakeStore()
   let refusals = 30
@@ -135,7 +135,7 @@ test('tries again for as long as the store is away, and has every return once af
   expect(states[0]?.error).toContain('ECONNREFUSED')
 })
 
-test('writes a batch of events under the same name when it is not known whether it arrived', async () => {
+test('the writer keeps the id of a batch of events if it is unknown whether it arrived', async () => {
   await outbox.add(
     ['fake'],
     Array.from({ length: 20 }, (_, n) => ({ kind: 'event' as const, tag: 'a', data: { n } })),
@@ -156,7 +156,7 @@ test('writes a batch of events under the same name when it is not known whether 
   expect([...store.batches.values()][0]).toHaveLength(20)
 })
 
-test('puts aside only what the store says it can never take', async () => {
+test('the writer sets aside only entries that the store reports as unsavable', async () => {
   await outbox.add(['fake'], rets(50))
   const store = new FakeStore()
   store.gate = (some) => {
@@ -170,7 +170,7 @@ test('puts aside only what the store says it can never take', async () => {
   ])
 })
 
-test('finds the one that a store fails at without saying that it is to blame', async () => {
+test('the writer finds the entry at which a store fails without naming it', async () => {
   await outbox.add(['fake'], rets(50))
   const store = new FakeStore()
   store.gate = (some) => {
@@ -182,7 +182,7 @@ test('finds the one that a store fails at without saying that it is to blame', a
   expect(outbox.counts('fake').dead).toBe(1)
 })
 
-test('puts nothing aside while the store is away, however often that is tried', async () => {
+test('the writer sets no entry aside while the store is down, however often it is tried', async () => {
   await outbox.add(['fake'], rets(50))
   const store = new FakeStore()
   let tries = 0
@@ -195,7 +195,7 @@ test('puts nothing aside while the store is away, however often that is tried', 
   expect(outbox.counts('fake').dead).toBe(0)
 })
 
-test('puts aside what has waited longer than is configured', async () => {
+test('the writer sets aside entries that have waited longer than configured', async () => {
   await outbox.add(['fake'], rets(3))
   const store = new FakeStore()
   let later = 0
@@ -208,7 +208,7 @@ test('puts aside what has waited longer than is configured', async () => {
   expect([...outbox.dead('fake')].map(({ reason }) => reason)[0]).toContain('the store is away')
 })
 
-test('a call that never ends has failed when its time is over, and is made again with a new connection', async () => {
+test('a call that hangs fails after its time-out, and is repeated with a new connection', async () => {
   await outbox.add(['fake'], [ret(1)])
   const store = new FakeStore()
   let opened = 0
@@ -240,7 +240,7 @@ function appending(isBad: (id: string) => boolean) {
   return { log, returner }
 }
 
-test('a store that would have it twice is not given again what it took, when something behind fails', async () => {
+test('a store that would duplicate entries does not get accepted ones again when a later step fails', async () => {
   await outbox.add(['fake'], rets(20))
   let isAway = 0
   const { log, returner } = appending((id) => id === 'm10' && isAway++ < 5)
@@ -249,7 +249,7 @@ test('a store that would have it twice is not given again what it took, when som
   expect(log).toEqual(rets(20).map((_, n) => `m${n}`))
 })
 
-test('nor to find out which one it does not take: others show that, also those that come later', async () => {
+test('a refused entry of a store that would duplicate entries is set aside only after later ones were written', async () => {
   await outbox.add(['fake'], [ret(0)])
   const { log, returner } = appending((id) => id === 'm0')
   const writer = deliver(new FakeStore(), { open: async () => returner })
@@ -267,7 +267,7 @@ test('nor to find out which one it does not take: others show that, also those t
   )
 })
 
-test('leaves what it could not write in the outbox when it is closed', async () => {
+test('the writer leaves unwritten entries in the outbox when it is closed', async () => {
   await outbox.add(['fake'], rets(3))
   const store = new FakeStore()
   store.gate = () => {

@@ -20,7 +20,7 @@ describe('outputters', () => {
   })
 
   test.each(['nested', 'table', 'highstate', 'no_return'])(
-    '%s lets no control character through to a terminal, and ESC to nobody',
+    '%s replaces control characters on a terminal, and ESC everywhere',
     async (name) => {
       const value = { 'b\x1b]0;t\x07': name === 'table' ? ['x\x1b[2J\x07\x9bz'] : 'x\x1b[2J\x07\x9bz' }
       const text = await render(name, value, { terminal: true })
@@ -31,7 +31,7 @@ describe('outputters', () => {
     },
   )
 
-  test('highstate leaves to nested what holds no states', async () => {
+  test('highstate uses nested for data without states', async () => {
     for (const value of [
       1,
       [],
@@ -41,7 +41,7 @@ describe('outputters', () => {
       expect(await render('highstate', value)).toBe(await render('nested', value))
   })
 
-  test('json keeps large integers, and never writes what is not JSON', async () => {
+  test('json keeps large integers, and always writes valid JSON', async () => {
     const value = {
       big: 2n ** 64n,
       nan: Number.NaN,
@@ -81,7 +81,7 @@ describe('outputters', () => {
     )
   })
 
-  test('yaml folds long text at 80 columns and quotes what would be read as something else', async () => {
+  test('yaml folds long text at 80 columns and quotes text that would be read as another type', async () => {
     const value = {
       long: 'the quick brown fox jumps over the lazy dog '.repeat(3).trim(),
       yes: 'yes',
@@ -129,7 +129,7 @@ describe('outputters', () => {
     expect(await render('key', { minions_pre: ['b', 'a\x1b[2J'] })).toBe('Unaccepted Keys:\na?[2J\nb')
   })
 
-  test('every outputter takes every kind of value', async () => {
+  test('every outputter accepts every kind of value', async () => {
     const values = [
       null,
       true,

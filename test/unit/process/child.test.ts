@@ -20,7 +20,7 @@ function start(settings: Partial<ChildSettings<From>> = {}): Child<To, From> {
   return child
 }
 
-test('messages go both ways, with values that JSON lacks', async () => {
+test('messages are passed in both directions, with values that JSON cannot express', async () => {
   const heard = deferred<unknown>()
   const child = start({ onMessage: ({ value }) => heard.resolve(value) })
   const next = child.next('echoed', LONG_MS)
@@ -29,7 +29,7 @@ test('messages go both ways, with values that JSON lacks', async () => {
   expect(await next).toEqual({ type: 'echoed', value: await heard.promise })
 })
 
-test('a process that answers pings is left alone, and one in a loop is reported', SLOW_TEST, async () => {
+test('a process that answers pings is not reported, and one in a loop is', SLOW_TEST, async () => {
   const hangs = deferred<void>()
   let pings = 0
   const child = start()
@@ -48,7 +48,7 @@ test('a process that answers pings is left alone, and one in a loop is reported'
   expect((await child.ended).signal).toBe('SIGKILL')
 })
 
-test('a process that does not end when asked is killed', async () => {
+test('a process that does not end on request is killed', async () => {
   const child = start()
   child.send({ type: 'echo', value: 1 })
   await child.next('echoed', LONG_MS)
@@ -56,7 +56,7 @@ test('a process that does not end when asked is killed', async () => {
   expect(await child.howItEnded()).toBe('was ended by SIGKILL')
 })
 
-test('its end is reported once, and whoever waits for a message stops waiting', async () => {
+test('its end is reported once, and pending waits for a message end', async () => {
   const ends: ChildEnd[] = []
   const child = start({ onEnd: (end) => ends.push(end) })
   const next = child.next('echoed', LONG_MS)
@@ -77,7 +77,7 @@ test('a process ends when its parent closes the channel', async () => {
   expect(child.connected).toBe(false)
 })
 
-test('the end is reported to whoever still waits for it, also afterwards', async () => {
+test('its end is reported to every listener that was not removed, also to later ones', async () => {
   const child = start()
   const heard: string[] = []
   child.onceEnded(() => heard.push('before'))

@@ -24,7 +24,7 @@ async function start(token: string): Promise<ChildProcess & { readonly pid: numb
   return child as ChildProcess & { pid: number }
 }
 
-test('a process is known by when it began, and by its token', async () => {
+test('a process is identified by its start time and its token', async () => {
   const token = newProcessToken()
   const child = await start(token)
   const identity = identityOf(child.pid, token)
@@ -35,7 +35,7 @@ test('a process is known by when it began, and by its token', async () => {
   expect(isRunning(identity)).toBe(false)
 })
 
-test('another process with the same number is not taken for it', async () => {
+test('another process with the same id is not confused with it', async () => {
   const token = newProcessToken()
   const { pid } = await start(token)
   const { born = '' } = identityOf(pid)
@@ -46,6 +46,9 @@ test('another process with the same number is not taken for it', async () => {
   expect(isRunning({ pid })).toBe(false) // nothing is known but the number
 })
 
-test.each([{}, { pid: '7' }, { pid: 0 }, { pid: -3 }, { pid: 1.5 }])('%j is no process', (noted) => {
-  expect(readIdentity(noted)).toBeUndefined()
-})
+test.each([{}, { pid: '7' }, { pid: 0 }, { pid: -3 }, { pid: 1.5 }])(
+  '%j does not identify a process',
+  (noted) => {
+    expect(readIdentity(noted)).toBeUndefined()
+  },
+)

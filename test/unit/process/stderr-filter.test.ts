@@ -33,13 +33,13 @@ FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memor
  1: 0xb78db3 node::OOMErrorHandler(char const*, v8::OOMDetails const&) [node]
 `
 
-test('lines are passed on, native text is kept apart, wherever it is cut', async () => {
+test('lines are passed on, and native text is separated, wherever it is cut', async () => {
   const whole = { passed: 'one\ntwo\n', reason: expect.stringMatching(/^Reached heap .*out of memory$/) }
   expect(await read(`one\ntwo\n${noMemory}`)).toMatchObject({ ...whole, native: noMemory.trim() })
   expect(await read(...`one\ntwo\n${noMemory}`)).toMatchObject({ ...whole, native: noMemory.trim() })
 })
 
-test('native text without a reason, and one that begins with it', async () => {
+test('native text can lack a reason, or begin with it', async () => {
   const abort = '----- Native stack trace -----\n\n 1: 0xd3a3c0  [node]\n'
   expect(await read('before\n', abort)).toMatchObject({
     passed: 'before\n',
@@ -54,12 +54,12 @@ test('native text without a reason, and one that begins with it', async () => {
   })
 })
 
-test('a question without an end of line is shown at once, and so is what follows on its line', async () => {
+test('a prompt without an end of line is shown at once, and so is the rest of its line', async () => {
   expect((await read('Password: ')).before).toBe('Password: ')
   expect((await read('one\n\n', 'Go on', '?', ' ')).before).toBe('one\n\nGo on? ')
 })
 
-test('what only looks like it is passed on', async () => {
+test('text that only resembles native text is passed on', async () => {
   const text = 'FATAL ERROR: no configuration\n# a comment\n\n<--- here\n----- done -----\nend'
   expect(await read(text)).toMatchObject({ passed: text, native: '', reason: undefined })
   expect(await read(...text)).toMatchObject({ passed: text, native: '', reason: undefined })
@@ -70,6 +70,6 @@ test.for([
   [null, 'SIGKILL', undefined, 'was ended by SIGKILL'],
   [3, null, undefined, 'ended with exit code 3'],
   [134, null, 'Assertion failed: x', 'ended with exit code 134: Assertion failed: x'],
-] as const)('an end is told in words: %s %s %s', ([code, signal, reason, told]) => {
+] as const)('the end of a process is described in words: %s %s %s', ([code, signal, reason, told]) => {
   expect(exitText(code, signal, reason)).toBe(told)
 })

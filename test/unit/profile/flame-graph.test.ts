@@ -18,13 +18,13 @@ const profile: Profile = {
 
 const frames = framesOf(profile, ({ functionName }) => (functionName === '(idle)' ? undefined : functionName))
 
-test('frames add up the samples of themselves and their callees, without what has no name', () => {
+test('frames sum the samples of themselves and their callees, without frames that have no name', () => {
   expect(frames.total).toBe(1000)
   expect([...frames.callees.keys()]).toEqual(['serve'])
   expect(frames.callees.get('serve')).toMatchObject({ total: 1000 })
 })
 
-test('frames of one name in one caller are one', () => {
+test('frames of the same name in the same caller are merged', () => {
   const callees = frames.callees.get('serve')?.callees
   expect([...(callees?.values() ?? [])]).toEqual([{ name: 'read<T>', total: 900, callees: new Map() }])
 })

@@ -11,24 +11,24 @@ afterAll(() => removeFolder(folder))
 
 const NONE = { ssl: false, ssl_ca: undefined, ssl_cert: undefined, ssl_key: undefined, insecure: false }
 
-test('is used when it is asked for, or a file is named, and checks certificates unless told otherwise', async () => {
+test('TLS is used on request, or if a file is named, and checks certificates unless insecure is set', async () => {
   expect(await tlsFacts(NONE)).toBeUndefined()
   expect(await tlsFacts({ ...NONE, ssl: true })).toEqual({ rejectUnauthorized: true })
   expect(await tlsFacts({ ...NONE, ssl_ca: file })).toEqual({ ca: 'a certificate', rejectUnauthorized: true })
   expect(await tlsFacts({ ...NONE, ssl: true, insecure: true })).toEqual({ rejectUnauthorized: false })
 })
 
-test('takes None, as it is written in examples of Salt, and empty text for what is not set', async () => {
+test('None, as in examples of Salt, and empty text count as not set', async () => {
   expect(await tlsFacts({ ...NONE, ssl_ca: 'None', ssl_cert: '' })).toBeUndefined()
 })
 
-test('reads the files of options with other names', async () => {
+test('files of options with other names are read', async () => {
   const options = { sslrootcert: file, sslcrl: file, sslcert: undefined }
   const names = { ca: 'sslrootcert', crl: 'sslcrl', cert: 'sslcert' } as const
   expect(await pemFiles(names, options)).toEqual({ ca: 'a certificate', crl: 'a certificate' })
 })
 
-test('names the option and the file that cannot be read', async () => {
+test('a file that cannot be read is named with its option', async () => {
   await expect(tlsFacts({ ...NONE, ssl_key: '/no/key.pem' })).rejects.toThrow(
     'the file of ssl_key, /no/key.pem, cannot be read (ENOENT)',
   )

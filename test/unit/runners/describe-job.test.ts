@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeJob } from '../../../runners/_jobs/describe.ts'
 
-test('jobs.* show what a job asked for beside its function, where it did', () => {
+test('jobs.* show further settings of a job beside its function', () => {
   const job = (load: object) =>
     describeJob({ jid: '20261122101112131415', load: { fun: 'test.ping', ...load } })
   const asked = { ret: 'http', ret_config: 'other', ret_kwargs: { url: '***' }, module_executors: ['sudo'] }

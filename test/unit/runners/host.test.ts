@@ -59,7 +59,7 @@ describe('cache', () => {
     }
   }
 
-  test('gives grains and pillar of the minions it has them of', async () => {
+  test('returns cached grains and pillar of minions', async () => {
     expect(await given(cache.grains, ['*'], cached('a', 'b'))).toEqual({
       a: { id: 'a', os: 'Debian' },
       b: { id: 'b', os: 'Debian' },
@@ -67,7 +67,7 @@ describe('cache', () => {
     expect(await given(cache.pillar, [], cached('a'))).toEqual({ a: { role: 'a' } })
   })
 
-  test('clears what is named, of the minions that are named', async () => {
+  test('clears the named data of the named minions', async () => {
     const store = cached('a')
     await expect(given(cache.clear_all, [], store)).rejects.toThrow("Give a target: tgt='*'")
     expect(await given(cache.clear_pillar, ['a'], store)).toBe(true)
@@ -76,7 +76,7 @@ describe('cache', () => {
     expect(await given(cache.clear_all, ['a'], store)).toBe(false)
   })
 
-  test('shows and clears what minions have in the mine', async () => {
+  test('shows and clears mine data of minions', async () => {
     const values = new Map([['a', new Map([['test.ping', true]])]])
     const updated = '2026-11-26T10:00:00.000Z'
     const store = {
@@ -105,7 +105,7 @@ describe('cache', () => {
     expect(await given(mine.update, ['*'], fleet({ a: true, b: undefined }))).toEqual({ a: true })
   })
 
-  test('keeps values of anybody in banks', async () => {
+  test('stores values of the caller in banks', async () => {
     const { context } = await run(cache.store, ['fleet/web', 'seen', { n: 1 }], { master: {} })
     const master = { cache: context.master.cache }
     expect(await given(cache.list, ['fleet'], master)).toEqual(['web'])
@@ -119,7 +119,7 @@ describe('cache', () => {
 describe('survey', () => {
   const answers = { a: 'one\ntwo', b: 'one\ntwo', c: 'one\n2', d: undefined }
 
-  test('hash puts minions with the same answer together, most first, or last', async () => {
+  test('hash groups minions with the same return, largest group first or last', async () => {
     const asked: unknown[] = []
     expect(await given(survey.hash, ['*', 'cmd.run', 'ls'], fleet(answers, asked))).toEqual([
       { pool: ['a', 'b'], result: 'one\ntwo' },
@@ -141,7 +141,7 @@ describe('survey', () => {
     ['a\nb\nc\nd', 'a\nX\nY\nd', '@@ -2,2 +2,2 @@\n-b\n-c\n+X\n+Y'],
     ['a\nb\nc', 'A\nb\nC', '@@ -1 +1 @@\n-a\n+A\n@@ -3 +3 @@\n-c\n+C'],
     ['', 'a', '@@ -1 +1 @@\n-\n+a'],
-  ])('diff shows how %j becomes %j', async (from, to, hunks) => {
+  ])('diff shows the change from %j to %j', async (from, to, hunks) => {
     const pools = { a: from, a2: from, b: to }
     expect(await given(survey.diff, ['*', 'cmd.run'], fleet(pools))).toEqual([
       { pool: ['a', 'a2'], result: from },
@@ -149,7 +149,7 @@ describe('survey', () => {
     ])
   })
 
-  test('nobody answers: there are no pools', async () => {
+  test('without returns there are no pools', async () => {
     expect(await given(survey.diff, ['*', 'cmd.run'], fleet({}))).toEqual([])
   })
 })
@@ -175,7 +175,7 @@ describe('http.query', () => {
     server.close()
   })
 
-  test('gives the body, and what was asked for beside it', async () => {
+  test('returns the body, and the requested fields', async () => {
     expect(await given(http.query, [address])).toEqual({ body: '{"a": 1}' })
     const wanted = { url: `${address}/x`, params: { q: 'a b' }, status: true, headers: true, decode: true }
     expect(await given(http.query, wanted)).toMatchObject({
@@ -192,7 +192,7 @@ describe('http.query', () => {
     })
   })
 
-  test('sends data and who asks', async () => {
+  test('sends data and credentials', async () => {
     const wanted = { url: address, method: 'POST', data: { b: 2 }, username: 'ann', password: 'pw' }
     await given(http.query, wanted)
     expect(seen.at(-1)).toMatchObject({
@@ -202,7 +202,7 @@ describe('http.query', () => {
     })
   })
 
-  test('ends at its limits, and refuses what is no address', async () => {
+  test('ends at its limits, and refuses an invalid address', async () => {
     await expect(given(http.query, { url: address, max_body: 3 })).rejects.toThrow('more than 3 bytes')
     await expect(given(http.query, { url: `${address}/hangs`, timeout: 0.1 })).rejects.toThrow(
       'no complete response within 0.1 s',
@@ -235,7 +235,7 @@ describe('http.update_ca_bundle', () => {
     await removeFolder(folder)
   })
 
-  test('writes what the server has, and own files behind it', async () => {
+  test('writes the certificates of the server, followed by local files', async () => {
     const own = join(folder, 'own.pem')
     expect(await given(http.update_ca_bundle, { target, source, merge_files: own })).toBe(target)
     expect(await readFile(target, 'utf8')).toBe(`${has}\n${second}`)
@@ -244,7 +244,7 @@ describe('http.update_ca_bundle', () => {
     await expect(given(http.update_ca_bundle)).rejects.toThrow('No file is given')
   })
 
-  test('leaves the file as it is where there is anything else', async () => {
+  test('leaves the file unchanged if the server sends anything else', async () => {
     await writeFile(target, 'before')
     const failing = async (wanted: object, sentence: string) => {
       await expect(given(http.update_ca_bundle, { target, source, ...wanted })).rejects.toThrow(sentence)
@@ -261,7 +261,7 @@ describe('http.update_ca_bundle', () => {
   })
 })
 
-test('auth.mk_token asks the master with all that a backend may want; auth.del_token deletes', async () => {
+test('auth.mk_token passes all credentials to the master; auth.del_token deletes a token', async () => {
   const asked: unknown[] = []
   const tokens = {
     make: async (credentials: object) => asked.push(credentials) && { token: 'abc' },
@@ -273,7 +273,7 @@ test('auth.mk_token asks the master with all that a backend may want; auth.del_t
   expect(asked).toEqual([{ eauth: 'pam', username: 'ann', password: 'pw', otp: 123456 }, 'abc'])
 })
 
-test('what needs salt-ssh is refused with what to do instead', async () => {
+test('functions that need salt-ssh are refused with an alternative', async () => {
   await expect(given(manage.bootstrap, { hosts: 'web1', version: 'stable' })).rejects.toThrow(
     /salt-ssh, which salt-ts does not have yet\. .* salt-key --invite/,
   )
@@ -282,7 +282,7 @@ test('what needs salt-ssh is refused with what to do instead', async () => {
   )
 })
 
-test('manage.safe_accept accepts pending keys that have the fingerprint that is given, and no others', async () => {
+test('manage.safe_accept accepts pending keys with the given fingerprint, and no others', async () => {
   const finger = (byte: string) => Array(32).fill(byte).join(':')
   const asked: unknown[] = []
   const keys = {
@@ -317,7 +317,7 @@ test('manage.safe_accept accepts pending keys that have the fingerprint that is 
   expect(await given(manage.safe_accept, wanted, { keys })).toEqual([{ db1: finger('d1') }, {}])
 })
 
-test('network wakes one computer, those of a file, and those of minions', async () => {
+test('network wakes one computer, those listed in a file, and those of minions', async () => {
   const folder = await temporaryFolder()
   const heard: Buffer[] = []
   const socket = createSocket('udp4', (packet) => heard.push(packet))
@@ -358,7 +358,7 @@ test('salt.cmd runs a function here, salt.execute on minions', async () => {
   ])
 })
 
-test('match.target gives whom a target means', async () => {
+test('match.target returns the minions of a target', async () => {
   const found = { minions: ['a'], unknown: ['b'], missing: [] }
   const asked: unknown[] = []
   const services = { match: async (...target: unknown[]) => asked.push(target) && found }
@@ -366,7 +366,7 @@ test('match.target gives whom a target means', async () => {
   expect(asked).toEqual([['G@os:Debian', 'compound', { delimiter: ':' }]])
 })
 
-test('config.get looks into maps, and shows no secrets', async () => {
+test('config.get reads nested values, and shows no secrets', async () => {
   const opts = { file_roots: { base: ['/srv'] }, mysql: { password: 'hunter2' } }
   expect(await given(config.get, ['file_roots:base'], {}, opts)).toEqual(['/srv'])
   expect(await given(config.get, ['no:such', 'else'], {}, opts)).toBe('else')
@@ -374,7 +374,7 @@ test('config.get looks into maps, and shows no secrets', async () => {
   expect(JSON.stringify(await given(wheelConfig.values, [], {}, opts))).not.toContain('hunter2')
 })
 
-test('doc.runner and doc.wheel have a text for each function; doc.execution asks the minions', async () => {
+test('doc.runner and doc.wheel return a text for each function; doc.execution asks the minions', async () => {
   const runners = (await given(doc.runner)) as Record<string, string>
   expect(runners['jobs.active']).toContain('List the running jobs')
   expect(Object.entries(runners).filter(([, text]) => !text)).toEqual([])
@@ -391,13 +391,13 @@ test('doc.runner and doc.wheel have a text for each function; doc.execution asks
 test.each([
   ['runner', error],
   ['wheel function', wheelError],
-])('the %s error.error fails as it is told', async (_, { error }) => {
+])('the %s error.error fails with the given error', async (_, { error }) => {
   expect(await given(error)).toEqual({})
   await expect(given(error, ['CommandExecutionError', 'It broke.'])).rejects.toThrow('It broke.')
   await expect(given(error, ['ValueError', 'x'])).rejects.toMatchObject({ name: 'ValueError', message: 'x' })
 })
 
-test('wheel functions give who is connected, and write options', async () => {
+test('wheel functions list connected minions, and write options', async () => {
   expect(await given(wheelMinions.connected, [], { connectedIds: async () => ['b', 'a'] })).toEqual([
     'a',
     'b',

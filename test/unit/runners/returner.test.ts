@@ -14,7 +14,7 @@ const row = (returner: string, written: number): ReturnerStatus => ({
   aside: [],
 })
 
-test('a returner that has jobs and events is shown with both', async () => {
+test('a returner with jobs and events is listed with both', async () => {
   const rows = [row('redis', 1), row('mysql', 2), row('redis', 3)]
   const returners = { status: async () => rows } as Partial<ReturnerAdmin> as ReturnerAdmin
   const { result } = await run(status, {}, { master: { returners } })

@@ -122,7 +122,7 @@ const call = (
 ): Loose => runner.run(args, { master: master(answers), signal: new AbortController().signal } as Context)
 
 describe('batch', () => {
-  test('list shows those that run, with all the others as well', async () => {
+  test('list shows running batches, or all on request', async () => {
     const running = { Function: 'test.ping', User: 'ann', Phase: 'run', Minions: { running: 1 } }
     const [first, second] = batches.map(({ jid }) => jid)
     expect(await call(batch.list, { all: false })).toEqual({ [first!]: running })
@@ -131,7 +131,7 @@ describe('batch', () => {
     expect(all[second!]).toMatchObject({ Phase: 'done', Stopped: 'Stopped.', Minions: { done: 1 } })
   })
 
-  test('status names the minions, and stop says whether there was something to stop', async () => {
+  test('status lists the minions, and stop returns whether there was a batch to stop', async () => {
     const [running, done] = batches
     expect(await call(batch.status, { jid: running?.jid })).toMatchObject({ Minions: { running: ['web01'] } })
     expect(await call(batch.stop, { jid: running?.jid })).toBe(true)
@@ -141,7 +141,7 @@ describe('batch', () => {
 })
 
 describe('jobs', () => {
-  test('list_jobs shows stored jobs, newest first, and searches', async () => {
+  test('list_jobs shows stored jobs, newest first, and filters them', async () => {
     expect(Object.keys(await call(jobs.list_jobs))).toEqual([look.jid, ping.jid, old.jid])
     const found = await call(jobs.list_jobs, {
       search_function: ['cmd.*'],
@@ -171,7 +171,7 @@ describe('jobs', () => {
     await expect(call(jobs.list_jobs, { start_time: 'soon' })).rejects.toThrow("'soon' is not a date")
   })
 
-  test('list_jobs says how to go on where there are more', async () => {
+  test('list_jobs says how to list more if there are more', async () => {
     const told: unknown[] = []
     const services = { ...master(), progress: async (data: unknown) => void told.push(data) }
     const list = (limit: number) =>
@@ -186,14 +186,14 @@ describe('jobs', () => {
     expect(told).toHaveLength(1)
   })
 
-  test('list_jobs_filter leaves out jobs that look for others', async () => {
+  test('list_jobs_filter leaves out find_job jobs', async () => {
     const rows = await call(jobs.list_jobs_filter, { count: 1, filter_find_job: true })
     expect(rows).toMatchObject([{ JID: ping.jid, Function: 'test.ping' }])
     const two = await call(jobs.list_jobs_filter, { count: 2, filter_find_job: true })
     expect(two.map(({ JID }: { JID: string }) => JID)).toEqual([old.jid, ping.jid])
   })
 
-  test('lookup_jid gives the returns and, asked for, what is known of the silent', async () => {
+  test('lookup_jid returns the returns and, on request, the states of silent minions', async () => {
     expect(await call(jobs.lookup_jid, { jid: old.jid, returned: true, missing: false })).toEqual({
       web01: 'a\nb',
     })
@@ -203,7 +203,7 @@ describe('jobs', () => {
     await expect(call(jobs.lookup_jid, { jid: '1' })).rejects.toThrow("'1' is not a job id (20 digits).")
   })
 
-  test('waiting shows what waits for whom, and until when', async () => {
+  test('waiting lists waiting jobs with their minions and time limits', async () => {
     expect(await call(jobs.waiting)).toMatchObject({
       [old.jid]: {
         Function: 'cmd.run',
@@ -213,7 +213,7 @@ describe('jobs', () => {
     })
   })
 
-  test('cancel gives the minions for which the job is cancelled, those that had queued it among them', async () => {
+  test('cancel returns the minions for which the job is cancelled, including those that had queued it', async () => {
     expect(await call(jobs.cancel, { jid: old.jid })).toEqual({ Cancelled: ['web02'] })
     const answer = (jids: string[]) => [{ id: 'web01', return: jids }]
     expect(await call(jobs.cancel, { jid: ping.jid, minions: 'web01' }, answer([ping.jid]))).toEqual({
@@ -232,7 +232,7 @@ describe('jobs', () => {
     )
   })
 
-  test('lookup_jid is shown by the outputter of the job, the others by the one they are given', async () => {
+  test('lookup_jid uses the outputter of the job, the others the given one', async () => {
     const nested = { ...returned, out: 'txt' }
     const services = { ...master(), jobs: { ...master().jobs, returns: async () => [nested] } }
     const found = await jobs.lookup_jid.run(
@@ -260,7 +260,7 @@ describe('jobs', () => {
     expect(await call(jobs.last_run, { function: 'no.such' })).toEqual({})
   })
 
-  test('exit_success is false for minions that have not returned', async () => {
+  test('exit_success is false for minions without a return', async () => {
     expect(await call(jobs.exit_success, { jid: old.jid })).toEqual({ web01: true, web02: false })
   })
 
@@ -282,7 +282,7 @@ describe('jobs', () => {
   })
 })
 
-test('jobs.master gives what runs in the background, active tells who has answered', async () => {
+test('jobs.master lists runs in the background, active reports the minions that have answered', async () => {
   const running = [{ jid: old.jid, fun: 'runner.test.sleep', fun_args: [9], user: 'ann', pid: 7 }]
   const told: unknown[] = []
   const services: MasterServices = {
@@ -302,24 +302,24 @@ describe('manage', () => {
     { id: 'db01', return: undefined, missing: 'no' },
   ]
 
-  test('status, up and down are who answers', async () => {
+  test('status, up and down list minions by their answers', async () => {
     expect(await call(manage.status, {}, answers)).toEqual({ up: ['web01', 'web02'], down: ['db01'] })
     expect(await call(manage.up, {}, answers)).toEqual(['web01', 'web02'])
     expect(await call(manage.down, {}, answers)).toEqual(['db01'])
   })
 
-  test('present is who is connected and accepted, without asking', async () => {
+  test('present lists connected and accepted minions, without asking them', async () => {
     expect(await call(manage.present)).toEqual(['web01', 'web02'])
     expect(await call(manage.not_present)).toEqual(['db01'])
     expect(await call(manage.present, { subset: ['web02', 'db01'] })).toEqual(['web02'])
   })
 
-  test('present takes ids of a list or with commas, and shows an address of each by its grains', async () => {
+  test('present accepts ids as a list or with commas, and shows an address of each from its grains', async () => {
     expect(await call(manage.present, { subset: 'web02, db01' })).toEqual(['web02'])
     expect(await call(manage.present, { show_ip: true })).toEqual({ web01: '10.0.0.1', web02: null })
   })
 
-  test('down removes the keys of those that do not answer, if asked', async () => {
+  test('down removes the keys of minions that do not answer, on request', async () => {
     const removed: unknown[] = []
     const keys = { deleteDict: async (lists: unknown) => removed.push(lists) }
     const services = { ...master(answers), keys } as unknown as MasterServices
@@ -385,19 +385,19 @@ describe('event', () => {
     expect(asked).toEqual(['salt/job', 'salt/job/', '', 'other', '', 'job'])
   })
 
-  test('send hands over data and further keywords', async () => {
+  test('send passes on data and further keywords', async () => {
     expect(await call(event.send, { tag: 'my/tag', data: { a: 1 }, more: { b: 2 } })).toBe(true)
   })
 })
 
 describe('test', () => {
-  test('arg and raw_arg give the arguments back', async () => {
+  test('arg and raw_arg return their arguments', async () => {
     const given = { args: [1, 'two'], kwargs: { a: 3 } }
     expect(await call(runnerTest.arg, given)).toEqual(given)
     expect(await call(runnerTest.raw_arg, given)).toEqual(given)
   })
 
-  test('metasyntactic knows two countries', async () => {
+  test('metasyntactic supports two locales', async () => {
     expect(await call(runnerTest.metasyntactic, { locality: 'us' })).toContain('foo')
     expect(await call(runnerTest.metasyntactic, { locality: 'uk' })).toContain('wibble')
     expect(await call(runnerTest.metasyntactic, { locality: 'fr' })).toBeNull()
@@ -408,7 +408,7 @@ describe('test', () => {
     expect([result, stdout]).toEqual(['bar', 'foo\n'])
   })
 
-  test('sleep takes its time, and ends with the signal', async () => {
+  test('sleep takes its time, and ends when it is aborted', async () => {
     expect(await call(runnerTest.sleep, { s_time: 0.01 })).toBe(true)
     const signal = AbortSignal.abort()
     await expect(runnerTest.sleep.run({ s_time: 60 }, { signal } as Context)).rejects.toMatchObject({
@@ -416,7 +416,7 @@ describe('test', () => {
     })
   })
 
-  test('stream tells of its progress until it is stopped', async () => {
+  test('stream reports progress until it is aborted', async () => {
     const stop = new AbortController()
     const told: unknown[] = []
     const progress = async (data: unknown) => {
@@ -428,7 +428,7 @@ describe('test', () => {
     expect(told).toEqual([{ message: 'Runner is 1% done' }])
   })
 
-  test('get_opts masks what is named like a secret', async () => {
+  test('get_opts masks values whose names suggest a secret', async () => {
     const opts = { interface: '0.0.0.0', 'auth.ldap.bindpw': 's3cret', rotate_aes_key: true }
     const all = { ...opts, mysql_auth: { password: 's3cret' } }
     expect(await runnerTest.get_opts.run({}, { opts: all } as unknown as Context)).toEqual({
@@ -442,7 +442,7 @@ describe('test', () => {
 describe('doctor', () => {
   const answer = (id: string, value: unknown): Answer => ({ id, return: value })
 
-  test('module puts minions together that have a function from the same file, or lack it for the same reason', async () => {
+  test('module groups minions that have a function from the same file, or lack it for the same reason', async () => {
     const has = {
       name: 'pkg.install',
       provided_by: '/m/apt.ts',

@@ -37,7 +37,7 @@ async function stored(): Promise<unknown> {
   return ret?.return
 }
 
-test('a run whose process is gone without a word gets an end that says so, in the job cache and as an event', async () => {
+test('a run whose process died gets a failed return that says so, in the job cache and as an event', async () => {
   await note({})
   const publisher = await openPublisher()
   const bus = await EventBus.connect(masterEventSockets(config))
@@ -58,7 +58,7 @@ test('a run whose process is gone without a word gets an end that says so, in th
   await publisher.close()
 })
 
-test('what it returned and could not tell is stored at once, and told when a master is there again', async () => {
+test('a return that could not be announced is stored at once, and announced when a master is up again', async () => {
   const ended = { ...run, return: 'done', success: true }
   await note({ ended })
   await expect(endLostRuns(config)).rejects.toThrow()
@@ -69,7 +69,7 @@ test('what it returned and could not tell is stored at once, and told when a mas
   await publisher.close()
 })
 
-test('one that runs is left alone; the file of a program of Python Salt that is gone is removed', async () => {
+test('a running one is not changed; the file of a dead process of Python Salt is removed', async () => {
   await writeRunFile(config, { ...run, store: true, detached: true })
   await endLostRuns(config)
   expect(await noted()).toEqual([JID])

@@ -11,7 +11,7 @@ describe('memory', () => {
     expect(memory((minute) => 50 + 3 * minute + 8 * Math.sin(minute * 20))).toBe(true)
   })
 
-  test('does not keep rising if it only warms up, breathes, or rises once', () => {
+  test('does not keep rising if it only warms up, fluctuates, or rises once', () => {
     expect(memory(() => 50)).toBe(false)
     expect(memory((minute) => Math.min(80, 50 + 10 * minute))).toBe(false)
     expect(memory((minute) => 50 + 20 * (minute % 1))).toBe(false)
@@ -25,7 +25,7 @@ describe('memory', () => {
     expect(memory((minute) => 400 + 12 * minute)).toBe(true)
   })
 
-  test('is not judged by few samples', () => {
+  test('is not judged with few samples', () => {
     expect(
       keepsRising(series((minute) => 50 + 3 * minute).slice(0, 60), TOLERANCES.megabytes),
     ).toBeUndefined()
@@ -33,7 +33,7 @@ describe('memory', () => {
   })
 })
 
-test('descriptors and threads keep rising if a few come with each part', () => {
+test('descriptors and threads keep rising if a few are added in each part', () => {
   expect(
     keepsRising(
       series((minute) => 40 + Math.floor(2 * minute)),
@@ -60,11 +60,11 @@ test('descriptors and threads keep rising if a few come with each part', () => {
   ).toBe(false)
 })
 
-test('a series is told by its start, and its level after the warm-up and at the end', () => {
+test('a series is described by its start, and its level after the warm-up and at the end', () => {
   expect(course(series((minute) => Math.floor(minute)))).toEqual([0, 4, 9])
 })
 
-test('an event loop is held up if it is late as a rule, or stands still more than a few times', () => {
+test('an event loop is blocked if it is often late, or stands still more than a few times', () => {
   const stalling = (every: number) => Array.from({ length: 600 }, (_, at) => (at % every === 0 ? 1500 : 20))
   expect(isHeldUp(Array(600).fill(90))).toBe(false)
   expect(isHeldUp(Array(600).fill(110))).toBe(true)

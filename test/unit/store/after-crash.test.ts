@@ -32,7 +32,7 @@ async function makeStores(): Promise<void> {
   await writeFile(join(directory, 'broken.mdb'), Buffer.alloc(32_768, 0x5a))
 }
 
-test('after an end in order stores are not even looked at', async () => {
+test('after a clean end stores are not checked', async () => {
   const leave = await start()
   await leave()
   await makeStores()
@@ -42,7 +42,7 @@ test('after an end in order stores are not even looked at', async () => {
   expect(existsSync(join(directory, 'broken.mdb'))).toBe(true)
 })
 
-test('after a crash a store that cannot be read is moved aside and told of; whole ones stay', async () => {
+test('after a crash a store that cannot be read is moved aside and reported; others stay', async () => {
   await start() // and never left
   await makeStores()
   const damages: SaltError[] = []
@@ -72,7 +72,7 @@ async function holdLock(path: string): Promise<ChildProcess> {
 }
 
 test(
-  'a process that keeps a store locked is named, and a start ends instead of waiting for ever',
+  'a process that keeps a store locked is named, and the start fails instead of waiting for ever',
   SLOW_TEST,
   async () => {
     await start()
@@ -104,7 +104,7 @@ test('a check that waits for a lock ends with its signal', SLOW_TEST, async () =
   await (await started)()
 })
 
-test('a process that keeps a store locked for a while is waited for, which is told', SLOW_TEST, async () => {
+test('a store that is locked for a while is awaited, which is reported', SLOW_TEST, async () => {
   await start()
   await makeStores()
   const path = join(directory, 'whole.mdb')

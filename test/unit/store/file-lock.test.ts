@@ -13,10 +13,10 @@ beforeEach(async () => {
 afterEach(() => removeFolder(folder))
 
 test.each([
-  ['another process has its number now', `${process.ppid} another-start/7`],
-  ['only its number is known', String(process.ppid)],
-  ['what is written there is no process', 'x'],
-])('a turn whose holder is over is taken over: %s', async (_, text) => {
+  ['another process has its id now', `${process.ppid} another-start/7`],
+  ['only its process id is known', String(process.ppid)],
+  ['the lock file names no process', 'x'],
+])('the turn of a holder that has ended is taken over: %s', async (_, text) => {
   const path = join(folder, 'store')
   await symlink(text, `${path}.turn`)
   const held = withFileLock(path, () => readlinkSync(`${path}.turn`))

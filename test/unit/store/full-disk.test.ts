@@ -7,7 +7,7 @@ import { testProgram } from '../../harness/test-program.ts'
 const child = await testProgram('full-disk-child.ts', import.meta.url)
 
 test(
-  'on a full disk each change is refused in a sentence, LMDB is asked once, and there is no restart',
+  'on a full disk each change is refused with a sentence, LMDB is called once, and no restart is needed',
   needs(MOUNTS),
   async () => {
     const folder = await temporaryFolder('salt-ts-full-')

@@ -66,7 +66,7 @@ describe.each(removals)('a store that is in use when %s', (_, remove) => {
 })
 
 test(
-  'a file that was removed is there again within seconds, though nobody changes its store',
+  'a removed file is written again within seconds, even without changes to its store',
   SLOW_TEST,
   async () => {
     await filled('a')
@@ -76,7 +76,7 @@ test(
   },
 )
 
-test('a change under way while the file is removed is acknowledged when it is in the new one', async () => {
+test('a change during the removal of the file is acknowledged when it is in the new file', async () => {
   const store = await filled('a')
   await store.change((records) => {
     records.put(['row', 'b'], 'b')
@@ -85,7 +85,7 @@ test('a change under way while the file is removed is acknowledged when it is in
   expect(await onDisk()).toEqual(['a', 'b'])
 })
 
-test('a store that cannot be made again acknowledges nothing, until it can', async () => {
+test('a store that cannot be recreated acknowledges nothing until it can', async () => {
   const store = await filled('a')
   await rm(directory, { recursive: true })
   await writeFile(directory, 'in the way')
@@ -95,7 +95,7 @@ test('a store that cannot be made again acknowledges nothing, until it can', asy
   expect(await onDisk()).toEqual(expect.arrayContaining(['a', 'c']))
 })
 
-test('a store in whose place another file was put has the records of both; what both have is as in the other', async () => {
+test('a store whose file is replaced has the records of both files; for common keys those of the new file', async () => {
   const store = await filled('a', 'b')
   const other = openStore(join(folder, 'other.mdb'))
   await other.put(['row', 'b'], 'of the other')
@@ -107,7 +107,7 @@ test('a store in whose place another file was put has the records of both; what 
   expect(store.get(['row', 'b'])).toBe('of the other')
 })
 
-test('a store whose directory is put back goes on there', async () => {
+test('a store whose directory is restored continues there', async () => {
   const store = await filled('a')
   await rename(directory, join(folder, 'elsewhere'))
   await store.put(['row', 'b'], 'b')
@@ -117,7 +117,7 @@ test('a store whose directory is put back goes on there', async () => {
   expect(await onDisk()).toEqual(['a', 'b', 'c'])
 })
 
-test('several processes lose nothing they acknowledged, and go on in one file', async () => {
+test('several processes lose no acknowledged record, and continue in one file', async () => {
   const store = openTestStore()
   const rows = Array.from({ length: 2000 }, (_, n) => n)
   await Promise.all(rows.map((n) => store.put(['old', n], 'x'.repeat(300))))
@@ -159,7 +159,7 @@ function spawnWriter(from: number) {
   }
 }
 
-test('a store that is cut to nothing while it is in use starts anew, and says so', async () => {
+test('a store that is truncated to zero while in use starts anew, and reports it', async () => {
   const store = await filled('a', 'b')
   truncateSync(path, 0)
   await eventually(() => expect(store.get(['row', 'a'])).toBeUndefined())
@@ -170,7 +170,7 @@ test('a store that is cut to nothing while it is in use starts anew, and says so
   ])
 })
 
-test('a store that is cut is changed only after it was repaired, and keeps what it had before the cut', async () => {
+test('a truncated store is changed only after a repair, and keeps its records from before', async () => {
   const store = openTestStore()
   for (let n = 0; n < 400; n++) await store.put(['row', `r${n}`], 'x'.repeat(200))
   truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096)
@@ -182,14 +182,14 @@ test('a store that is cut is changed only after it was repaired, and keeps what 
 })
 
 describe('a file that is opened', () => {
-  test('of 0 bytes is a damaged store, not a new one', async () => {
+  test('with 0 bytes is a damaged store, not a new one', async () => {
     await mkdir(directory)
     await writeFile(path, '')
     await openTestStore().put(['row', 'a'], 'a')
     expect(told).toEqual([expect.stringMatching(`${path} is damaged \\(it is empty\\)`)])
   })
 
-  test.each([0.3, 0.6, 0.95])('of which only the first part (%s) is left is repaired', async (part) => {
+  test.each([0.3, 0.6, 0.95])('with only its first part (%s) is repaired', async (part) => {
     const store = openTestStore()
     for (let n = 0; n < 400; n++) await store.put(['row', `r${n}`], 'x'.repeat(n % 50 ? 200 : 9000))
     await store.close()
@@ -199,7 +199,7 @@ describe('a file that is opened', () => {
     expect(told).toEqual([expect.stringMatching(/is damaged \(it ends before its page \d+\)/)])
   })
 
-  test('that ends before pages that were never needed is left as it is', async () => {
+  test('that ends before pages that were never used is not changed', async () => {
     const store = await filled('a')
     await store.change((records) => {
       records.put(['row', 'large'], Buffer.alloc(2 ** 18))
@@ -211,7 +211,7 @@ describe('a file that is opened', () => {
   })
 })
 
-test('a process that died while it made a store is in nobody’s way', async () => {
+test('a process that died while it created a store does not block others', async () => {
   await mkdir(directory)
   await writeFile(`${path}.turn`, '4194304')
   await filled('a')

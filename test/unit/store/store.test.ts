@@ -36,7 +36,7 @@ afterEach(async () => {
 })
 
 describe('records', () => {
-  test('come back with the same type of every value', async () => {
+  test('are returned with the same type of every value', async () => {
     const value = {
       float: new Float(3),
       big: 2n ** 63n,
@@ -47,7 +47,7 @@ describe('records', () => {
     expect(open[0]?.get(['a'])).toEqual(value)
   })
 
-  test('are gone after remove, and unknown ones are undefined', async () => {
+  test('are undefined after remove, like unknown ones', async () => {
     const store = openTestStore()
     await store.put(['a'], 1)
     await store.remove(['a'])
@@ -93,7 +93,7 @@ describe('records', () => {
 })
 
 describe('changes', () => {
-  test('see what they have written so far', async () => {
+  test('see their own earlier writes', async () => {
     const store = openTestStore()
     const seen = await store.change((records) => {
       records.put(['a'], 1)
@@ -102,7 +102,7 @@ describe('changes', () => {
     expect(seen).toEqual([1, true, 1])
   })
 
-  test('that throw concern their caller only', async () => {
+  test('that throw fail for their caller only', async () => {
     const store = openTestStore()
     const results = await Promise.allSettled([
       store.put(['a'], 1),
@@ -115,22 +115,18 @@ describe('changes', () => {
     expect(store.get(['b'])).toBe(2)
   })
 
-  test('of several processes follow one another', async () => {
+  test('of several processes are made one after the other', async () => {
     const store = openTestStore()
     await Promise.all([1, 2, 3].map(() => execa(process.execPath, [...childArguments, path, 'count', '200'])))
     expect(store.get(['count'])).toBe(600)
   })
 
-  test(
-    'are possible while other processes open the store and close it, each as the last one',
-    SLOW_TEST,
-    async () => {
-      const run = () => execa(process.execPath, [...childArguments, path, 'open-and-close', '600'])
-      await Promise.all([1, 2].map(run))
-    },
-  )
+  test('work while other processes open and close the store, each as the last one', SLOW_TEST, async () => {
+    const run = () => execa(process.execPath, [...childArguments, path, 'open-and-close', '600'])
+    await Promise.all([1, 2].map(run))
+  })
 
-  test('are refused after close, which waits for those under way', async () => {
+  test('are refused after close, which waits for pending ones', async () => {
     const store = openTestStore()
     const written = store.put(['a'], 1)
     await store.close()
@@ -140,7 +136,7 @@ describe('changes', () => {
 })
 
 describe('durability', () => {
-  test('everything acknowledged is there after kill -9', async () => {
+  test('every acknowledged change is there after kill -9', async () => {
     const writer = spawn(process.execPath, [...childArguments, path, 'write-for-ever'])
     const last = await killAfterLines(writer, 200)
     const store = openTestStore()
@@ -181,7 +177,7 @@ const SET_BACK = `
   number.writeBigUInt64LE(number.readBigUInt64LE() - 1n)
   writeSync(table, number, 0, 8, 8)`
 
-test('a commit is not replaced by the next one, when a process that opens the store has set back its number', async () => {
+test('a commit is not replaced by the next one if a process that opens the store has reset the transaction number', async () => {
   const store = openTestStore()
   for (let n = 0; n < 5; n++) {
     await store.put(['before', n], n)
@@ -195,11 +191,11 @@ test('a commit is not replaced by the next one, when a process that opens the st
   ])
 })
 
-describe('a process that ends amid a commit', () => {
+describe('a process that ends during a commit', () => {
   const endOf = (what: string) =>
     execa(process.execPath, [...childArguments, path, what], { reject: false, timeout: 15_000 })
 
-  test('ends, keeps nobody from the store, and what was not committed is not there', async () => {
+  test('ends, does not block the store, and leaves no uncommitted record', async () => {
     const store = openTestStore()
     await store.put(['before'], 1)
     expect(await endOf('leave-amid-commit')).toMatchObject({ timedOut: false, signal: 'SIGKILL' })
@@ -207,7 +203,7 @@ describe('a process that ends amid a commit', () => {
     expect(['before', 'after', 'later'].filter((key) => store.has([key]))).toEqual(['before', 'later'])
   })
 
-  test('by an error that nobody caught still tells of it', async () => {
+  test('because of an uncaught error still reports the error', async () => {
     expect(await endOf('fail-amid-commit')).toMatchObject({
       timedOut: false,
       stderr: expect.stringContaining('nobody expects this'),
@@ -262,7 +258,7 @@ describe('a full disk', needs(MOUNTS), () => {
   }
   const makeRoom = () => rm(join(disk, 'filler'))
 
-  test('refuses a change with the reason, keeps the rest, and works again when there is room', async () => {
+  test('refuses a change with the reason, keeps the records, and works again when there is room', async () => {
     const printed = vi.spyOn(console, 'error')
     const store = openTestStore()
     await store.put(['before'], 1)
@@ -281,7 +277,7 @@ describe('a full disk', needs(MOUNTS), () => {
     printed.mockRestore()
   })
 
-  test('is not taken for damage by the check', async () => {
+  test('is not reported as damage by the check', async () => {
     await openTestStore().put(['before'], 1)
     await open.pop()?.close()
     fill()
@@ -289,7 +285,7 @@ describe('a full disk', needs(MOUNTS), () => {
     expect(openTestStore().get(['before'])).toBe(1)
   })
 
-  test('lets an existing store be opened and read', async () => {
+  test('does not prevent an existing store from being opened and read', async () => {
     await openTestStore().put(['before'], 1)
     await open.pop()?.close()
     fill()
@@ -319,7 +315,7 @@ describe('damage', () => {
     expect(readFileSync(String(reports[0]?.data.movedTo))).toEqual(content)
   })
 
-  test('a changed record is reported and left out, never given as something else', async () => {
+  test('a changed record is reported and left out, never returned as something else', async () => {
     const reports: SaltError[] = []
     const store = openTestStore({ onDamage: (error) => reports.push(error) })
     await store.put(['good'], 'good')
@@ -335,7 +331,7 @@ describe('damage', () => {
     expect(reports.map(({ message }) => message)).toEqual([expect.stringContaining('["bad"]')])
   })
 
-  test('a store without records whose free pages are damaged is found by the check, too', async () => {
+  test('a store without records whose free pages are damaged is also found by the check', async () => {
     const store = openTestStore()
     for (let n = 0; n < 50; n++) await store.put([n], 'x'.repeat(2000))
     for (let n = 0; n < 50; n++) await store.remove([n])
@@ -348,7 +344,7 @@ describe('damage', () => {
     await openTestStore().put(['a'], 1)
   })
 
-  test('a check that cannot be made says nothing of a store', async () => {
+  test('a check that cannot run does not report damage', async () => {
     await openTestStore().put(['a'], 1)
     await open.pop()?.close()
     vi.stubEnv('NODE_OPTIONS', '--no-such-option')
@@ -357,7 +353,7 @@ describe('damage', () => {
     expect(await readdir(directory)).not.toContainEqual(expect.stringContaining('.damaged-'))
   })
 
-  test('a store cut short is found by the check and moved aside', async () => {
+  test('a truncated store is found by the check and moved aside', async () => {
     const store = openTestStore()
     await Promise.all(Array.from({ length: 100 }, (_, n) => store.put([n], Buffer.alloc(3000, n))))
     await open.pop()?.close()

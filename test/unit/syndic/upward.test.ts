@@ -71,7 +71,7 @@ const pairs = () =>
     ),
   )
 
-test('returns of jobs from this master go to it, those of jobs from another do not', async () => {
+test('returns of jobs from this master are sent to it, those of jobs from another master are not', async () => {
   await open().saveBatch?.([ret(FROM_ABOVE, 'web1'), ret(FROM_ABOVE, 'web2'), ret(FROM_OTHER, 'web1')])
   expect(sent).toHaveLength(1)
   expect(pairs()).toEqual([
@@ -80,14 +80,14 @@ test('returns of jobs from this master go to it, those of jobs from another do n
   ])
 })
 
-test('jobs of the master below go to one of the masters, with what is known of them', async () => {
+test('jobs of the master below are sent to one of the masters, with their loads', async () => {
   await open(undefined, false).save(ret(OWN, 'web1'))
   expect(sent).toEqual([])
   await open().save(ret(OWN, 'web1'))
   expect(sent[0]).toMatchObject({ load: [{ jid: OWN, load: { fun: 'test.ping', user: 'ann' } }] })
 })
 
-test('what concerns this host alone stays here: runners, its own questions, and rows for minions that did not return', async () => {
+test('returns that concern only this host are not sent: of runners, own requests, and rows of missing returns', async () => {
   const { save } = open()
   for (const fun of ['runner.jobs.active', 'wheel.key.list', 'saltutil.find_job'])
     await save(ret(OWN, 'web1', { fun }))
@@ -114,11 +114,11 @@ test.each([
   await expect(open(() => answer).save(ret(FROM_ABOVE, 'web1'))).rejects.toThrow(why)
 })
 
-test.each([[null], [{ refused: [] }]])('the answer %j is one', async (answer) => {
+test.each([[null], [{ refused: [] }]])('the answer %j is an acknowledgement', async (answer) => {
   await open(() => answer).save(ret(FROM_ABOVE, 'web1'))
 })
 
-test('a return that is refused is sent again after its minion was named again', async () => {
+test('a refused return is sent again after its minion was reported again', async () => {
   const { save } = open(() => ({ refused: reported.length === 0 ? [[FROM_ABOVE, 'web1']] : [] }))
   await save(ret(FROM_ABOVE, 'web1'))
   expect(reported).toEqual([FROM_ABOVE])
@@ -133,7 +133,7 @@ test('a return that is refused even then is dropped, and named in the log', asyn
   )
 })
 
-test('returns that are too large for one message are sent by themselves, and one that is too large alone as a failed one', async () => {
+test('returns too large for one message are sent separately, and one that is too large alone as a failed return', async () => {
   const isTooLarge = ({ load }: Record<string, unknown>) => JSON.stringify(load).length > 600
   const { saveBatch } = open((load) => {
     if (isTooLarge(load)) throw new SaltError('MESSAGE_TOO_LARGE', 'It has 200 MB; at most 100 are allowed.')
@@ -152,7 +152,7 @@ test('returns that are too large for one message are sent by themselves, and one
   })
 })
 
-test('while the master takes nothing, what is not for it is not passed over either', async () => {
+test('while the master does not answer, returns that are not for it are not skipped either', async () => {
   let isAway = true
   const { save, saveLoad } = open(() => {
     if (isAway) throw new Error('The master does not answer.')

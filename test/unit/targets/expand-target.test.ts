@@ -25,7 +25,7 @@ const expand = (tgt: unknown, tgt_type: string, config: Record<string, unknown> 
   )
 }
 
-test('a range becomes the list of ids that the range server names', async () => {
+test('a range becomes the list of ids that the range server returns', async () => {
   expect(await expand('%web:ALL', 'range')).toEqual({ tgt: ['web01', 'web02'], tgt_type: 'list' })
   expect(asked).toEqual(['/range/list?%web:ALL'])
 })
@@ -37,7 +37,7 @@ test('within a compound target, ranges and nodegroups become targets that every 
   })
 })
 
-test('a range server that is not there, cannot be asked or complains is named', async () => {
+test('a range server that is down, cannot be asked or returns an error is named', async () => {
   await expect(expand('%web', 'range', { range_server: '' })).rejects.toThrow('needs a range server')
   await expect(expand('%web', 'range', { range_server: '127.0.0.1:1' })).rejects.toThrow(
     '127.0.0.1:1 cannot be used',

@@ -41,7 +41,7 @@ describe('matching', () => {
     [compound('( '.repeat(50_000)), 'parentheses'],
     [compound(['web*', 7]), 'list of words'],
     [{ tgt: 'toString', tgt_type: 'constructor' }, 'no target type'],
-  ])('a target nobody can make sense of matches nobody: %j', (target, reason) => {
+  ])('a malformed target matches no minion: %j', (target, reason) => {
     reasons.length = 0
     expect(targets.match(target, web)).toBe(false)
     expect(reasons[0]).toContain(reason)
@@ -55,7 +55,7 @@ describe('matching', () => {
     ['db* and G@env:prod', false],
     ['db* or I@role:front', 'unknown'],
     ['S@10.0.0.0/8', 'unknown'],
-  ])('what depends on facts nobody has is unknown: %s', (expression, verdict) => {
+  ])('a target that depends on unknown data is unknown: %s', (expression, verdict) => {
     expect(targets.match(compound(expression), bare)).toBe(verdict)
   })
 
@@ -74,7 +74,7 @@ describe('matching', () => {
     expect(targets.match(compound(expression), web)).toBe(verdict)
   })
 
-  test('a plugin may have a letter of its own in compound targets, but none of Salt', () => {
+  test('a plugin can have a letter of its own in compound targets, but none of Salt', () => {
     const complaints: string[] = []
     const rack = (letter: string) =>
       matcher({ letter, delimited: true, match: (rack, { grains }) => grains?.rack === rack })
@@ -98,13 +98,13 @@ describe('matching', () => {
     ['map:a', true],
     ['map:b', false],
     ['none:*', false],
-  ])('what a minion keeps is a target: %s', (tgt, verdict) => {
+  ])('data that a minion stores can be targeted: %s', (tgt, verdict) => {
     const data = { role: 'web1', list: ['a', 'b'], map: { a: 1 } }
     expect(targets.match({ tgt, tgt_type: 'data' }, { id: 'm', data })).toBe(verdict)
     if (tgt.includes(':')) expect(targets.match({ tgt, tgt_type: 'data' }, { id: 'm' })).toBe('unknown')
   })
 
-  test('a target is read once, whoever it is asked about', () => {
+  test('a target is parsed once, for however many minions', () => {
     let read = 0
     const counting = matcher({
       prepare: () => {
@@ -117,26 +117,26 @@ describe('matching', () => {
     expect(read).toBe(1)
   })
 
-  test.each([`${'a:'.repeat(3000)}x`, `${'*:'.repeat(60)}x`])('no expression holds a master up', (tgt) => {
+  test.each([`${'a:'.repeat(3000)}x`, `${'*:'.repeat(60)}x`])('no expression blocks the master', (tgt) => {
     let deep: Record<string, unknown> = {}
     for (let n = 0; n < 60; n++) deep = { a: deep, b: deep }
     expect(targets.match({ tgt, tgt_type: 'grain' }, { id: 'm', grains: deep })).toBe(false)
   })
 
-  test('a plugin for a new type needs no change anywhere', () => {
+  test('a plugin for a new type needs no other change', () => {
     const shout = matcher({ match: (expression, { id }) => id.toUpperCase() === expression })
     const own = createMatcher({ matchers: (type) => (type === 'shout' ? shout : undefined) })
     expect(own.match({ tgt: 'WEB01', tgt_type: 'shout' }, web)).toBe(true)
   })
 })
 
-describe('a matcher that gives no verdict', () => {
+describe('a matcher that returns no verdict', () => {
   test.each([
     [undefined, 'undefined'],
     ['yes', 'text'],
     [1, 'a number'],
     [Promise.resolve(true), 'a promise'],
-  ])('is named, whether it is asked alone or in a compound target: %s', (verdict, kind) => {
+  ])('is named, whether it is used alone or in a compound target: %s', (verdict, kind) => {
     const wrong = `The matcher 'odd' returned ${kind} instead of true, false or 'unknown'.`
     const match = () => verdict as never
     for (const odd of [matcher({ match }), matcher({ prepare: () => match })]) {
@@ -170,7 +170,7 @@ describe('expected minions', () => {
     })
   })
 
-  test('minions about whom too little is known are expected, and named as unknown', () => {
+  test('minions without the needed data are expected, and listed as unknown', () => {
     const target = { tgt: 'env:stage', tgt_type: 'grain' }
     expect(expectedMinions(target, [web, bare], targets)).toEqual({
       minions: ['web02'],
@@ -179,7 +179,7 @@ describe('expected minions', () => {
     })
   })
 
-  test('a list of ten thousand is not read again for each minion', () => {
+  test('a list of ten thousand ids is not parsed again for each minion', () => {
     const ids = Array.from({ length: 10_000 }, (_, n) => `m${n}`)
     let reads = 0
     const tgt = new Proxy(ids, {

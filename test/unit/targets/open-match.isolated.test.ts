@@ -7,7 +7,7 @@ import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
 process.execArgv.length = 0 // what loads files runs what was built, without the test runner's conditions
 
-test('a matcher whose file ends its process is named, and the others decide', async () => {
+test('a matcher whose file ends its process is named, and the others work', async () => {
   const folder = await temporaryFolder('salt-matchers-')
   await writeFile(join(folder, 'bad.js'), 'process.exit(3)\n')
   await writeFile(join(folder, 'own.js'), 'export default { match: () => true }\n')

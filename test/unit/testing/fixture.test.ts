@@ -27,10 +27,10 @@ const greet = fn({ name: p.string(), times: p.integer() }, ({ name, times }, { g
 )
 
 describe('replay', () => {
-  test('is content when the function does what it did', async () => {
+  test('succeeds if the function does what was recorded', async () => {
     await replay(recorded, greet, { grains: { os: 'Debian' } })
   })
-  test('shows what is different', async () => {
+  test('shows the difference', async () => {
     const changed = fn({ name: p.string(), times: p.integer() }, ({ name }) => [name])
     await expect(replay(recorded, changed)).rejects.toMatchObject({
       code: 'ERR_ASSERTION',
@@ -42,7 +42,7 @@ describe('replay', () => {
     })
     await expect(replay(recorded, failing)).rejects.toMatchObject({ actual: { retcode: 2 } })
   })
-  test('compares what went wrong, too', async () => {
+  test('compares errors, too', async () => {
     const failed = { ...recorded, return: 'ERROR: no room', retcode: 1, success: false }
     const params = { name: p.string(), times: p.integer() }
     const throws = (message: string) =>
@@ -55,11 +55,11 @@ describe('replay', () => {
     })
     await expect(replay(recorded, throws('no room'))).rejects.toMatchObject({ code: 'ERR_ASSERTION' })
   })
-  test('takes what was not recorded from the test', async () => {
+  test('takes values that were not recorded from the test', async () => {
     const asks = fn({ name: p.string(), times: p.integer() }, (_, { call }) => call('cmd.run', { cmd: 'id' }))
     await replay({ ...recorded, return: 'root' }, asks, { calls: { 'cmd.run': 'root' } })
   })
-  test('refuses arguments that were masked, with what to do', async () => {
+  test('refuses masked arguments, with what to do', async () => {
     const masked = { ...recorded, kwargs: { times: '**********' } }
     await expect(replay(masked, greet)).rejects.toThrow(
       'Secret arguments of hello.greet were not recorded; provide them',
@@ -68,7 +68,7 @@ describe('replay', () => {
 })
 
 describe('a fixture file', () => {
-  test('gives back what was saved, also what JSON does not have', async () => {
+  test('returns what was saved, including values that JSON cannot express', async () => {
     const file = path.join(folder, 'all.json')
     const value = {
       bytes: new Uint8Array([0, 255]),

@@ -118,7 +118,7 @@ test.each(names)('%s', async (name) => {
   }).toEqual({ bySaltCall: given, inTest: given, asRunner: given })
 })
 
-test('what cannot be encoded is a failure that names the place', async () => {
+test('a value that cannot be encoded is a failure that names its place', async () => {
   expect(await onMinion('gives.fails')).toBe('ERROR: The value cannot be encoded: return.a.a is circular.')
   expect(await onMinion('gives.method')).toBe(
     'ERROR: The value cannot be encoded: return.a[0] is a function.',

@@ -8,28 +8,28 @@ const greet = fn({ name: p.string(), times: p.default(p.integer({ minimum: 1 }),
 )
 
 describe('arguments', () => {
-  test('are bound, coerced and filled in as by the loader', async () => {
+  test('are bound, coerced and completed like by the loader', async () => {
     expect((await run(greet, { name: 'Ada' })).result).toEqual(['Hello, Ada!'])
     expect((await run(greet, ['Ada', '2'])).result).toEqual(['Hello, Ada!', 'Hello, Ada!'])
     expect((await run(greet, [7])).result[0]).toBe('Hello, 7!')
   })
-  test('are refused in the sentence its caller would read', async () => {
+  test('are refused with the sentence that a caller would read', async () => {
     await expect(run(greet, { name: 'Ada', times: 'x' }, { name: 'hello.greet' })).rejects.toThrow(
       `Passed invalid arguments to hello.greet: 'times' must be an integer, not "x"`,
     )
     await expect(run(greet)).rejects.toThrow("missing 1 required positional argument: 'name'")
     await expect(run(greet, { nom: 'Ada' })).rejects.toThrow('not valid: nom=Ada')
   })
-  test('of a function without fn are its positions', async () => {
+  test('of a function without fn are positional', async () => {
     const plain = (a: number, b: number) => a + b
     expect((await run(plain, [1, 2])).result).toBe(3)
   })
-  test('what is no function is refused', async () => {
+  test('a value that is no function is refused', async () => {
     await expect(run({ greet })).rejects.toThrow('neither a function nor made by fn()')
   })
 })
 
-describe('what a function finds', () => {
+describe('the context of a function', () => {
   const look = fn((_, { grains, pillar, opts, id, nested, job }) => ({
     os: grains.os,
     key: pillar.key,
@@ -39,7 +39,7 @@ describe('what a function finds', () => {
     nested,
     jid: job?.jid,
   }))
-  test('is what the test says, over the defaults', async () => {
+  test('has the values of the test, over the defaults', async () => {
     const { result } = await run(look, [], {
       id: 'web1',
       grains: { os: 'Debian' },
@@ -57,7 +57,7 @@ describe('what a function finds', () => {
   test('an option of the wrong type is refused', async () => {
     await expect(run(look, [], { opts: { auth_tries: 'many' } })).rejects.toThrow(/auth_tries/)
   })
-  test('targets are decided for the faked minion', async () => {
+  test('matches targets for the simulated minion', async () => {
     const isMine = fn((_, { match }) => match('os:Debian', 'grain'))
     expect((await run(isMine, [], { grains: { os: 'Debian' } })).result).toBe(true)
     expect((await run(isMine, [], { grains: { os: 'Arch' } })).result).toBe(false)
@@ -66,14 +66,14 @@ describe('what a function finds', () => {
 
 describe('calls', () => {
   const whoami = fn(async (_, { call }) => (await call('cmd.run', { cmd: 'id -un' })).trim())
-  test('give what the test says: a value, a function of the arguments, another function', async () => {
+  test('return the value of the test, the result of its function, or of another module function', async () => {
     expect((await run(whoami, [], { calls: { 'cmd.run': 'ada\n' } })).result).toBe('ada')
     const { result } = await run(whoami, [], { calls: { 'cmd.run': ({ cmd }) => `ran ${cmd}` } })
     expect(result).toBe('ran id -un')
     const twice = fn({ cmd: p.string() }, ({ cmd }) => cmd.repeat(2))
     expect((await run(whoami, [], { calls: { 'cmd.run': twice } })).result).toBe('id -unid -un')
   })
-  test('are noted down with the values of all parameters, however they were given', async () => {
+  test('are recorded with the values of all parameters, however they were passed', async () => {
     const byPosition = fn((_, { call }) => call('cmd.run', ['id'], { cwd: '/' }))
     const { calls } = await run(byPosition, [], { calls: { 'cmd.run': '' } })
     expect(calls).toEqual([
@@ -84,15 +84,15 @@ describe('calls', () => {
     const wrong = fn((_, { call }) => call(untyped('cmd.run'), { command: 'id' }))
     await expect(run(wrong, [], { calls: { 'cmd.run': '' } })).rejects.toThrow('not valid: command=')
   })
-  test('may be real', async () => {
+  test('can run the real function', async () => {
     const echo = fn((_, { call }) => call('test.echo', ['here']))
     expect((await run(echo, [], { calls: { 'test.echo': real } })).result).toBe('here')
   })
-  test('nobody spoke of are refused with how to give them', async () => {
+  test('that the test does not define are refused with how to define them', async () => {
     await expect(run(whoami)).rejects.toThrow("{ calls: { 'cmd.run': … } }")
     await expect(run(whoami, [], { calls: { 'cmd.runn': '' } })).rejects.toThrow("Did you mean 'cmd.runn'?")
   })
-  test('of what no module has are given the arguments as they are', async () => {
+  test('of unknown functions get their arguments unchanged', async () => {
     const odd = fn((_, { call }) => call(untyped('ours.unheard_of'), [1], { b: 2 }))
     const { calls, result } = await run(odd, [], { calls: { 'ours.unheard_of': ({ args, b }) => [args, b] } })
     expect(result).toEqual([[1], 2])
@@ -111,8 +111,8 @@ describe('calls', () => {
   })
 })
 
-describe('what a function does', () => {
-  test('log, events and scratch values can be seen', async () => {
+describe('the effects of a function', () => {
+  test('on log, events and scratch values can be inspected', async () => {
     const busy = fn(async (_, { log, minion, context }) => {
       log.warn('careful', { of: 'it' })
       context.set('seen', true)
@@ -127,7 +127,7 @@ describe('what a function does', () => {
     ])
     expect(ran.context.context.get('seen')).toBe(true)
   })
-  test('rows of a function that streams are seen, and are the result if it returns nothing', async () => {
+  test('as rows are visible, and are the result if it returns nothing', async () => {
     const count = fn({ to: p.integer() }, async function* ({ to }) {
       for (let n = 1; n <= to; n++) yield n
     })
@@ -138,31 +138,31 @@ describe('what a function does', () => {
     })
     expect(await run(sum)).toMatchObject({ result: 'done', rows: [1] })
   })
-  test('what it throws reaches the test', async () => {
+  test('as errors reach the test', async () => {
     const fails = fn(() => {
       throw new CommandExecutionError('no room')
     })
     await expect(run(fails)).rejects.toThrow('no room')
   })
-  test('its signal is the one of the test', async () => {
+  test('include its signal, which is that of the test', async () => {
     const waits = fn((_, { signal }) => signal.aborted)
     expect((await run(waits, [], { signal: AbortSignal.abort() })).result).toBe(true)
   })
-  test('a result that is not what it declares is an error', async () => {
+  test('as a wrong result are an error', async () => {
     const wrong = fn({}, () => JSON.parse('"1"') as number, { returns: p.number() })
     await expect(run(wrong)).rejects.toThrow(`'result' must be a number, not "1"`)
   })
 })
 
 describe('the minion and the master', () => {
-  test('of a function on a minion are the fakes of the test, each with a sentence where it has none', async () => {
+  test('of a function on a minion are simulated by the test, and otherwise explained in a sentence', async () => {
     const asks = fn((_, { minion }) => minion.request({ cmd: '_mine' }))
     await expect(run(asks)).rejects.toThrow("context.minion.request({ cmd: '_mine' })")
     const { result } = await run(asks, [], { minion: { request: async ({ cmd }) => [cmd] } })
     expect(result).toEqual(['_mine'])
     await expect(run(fn((_, { master }) => master.acceptedIds()))).rejects.toThrow(/available to runners/)
   })
-  test('of a runner', async () => {
+  test('of a runner are simulated by the test', async () => {
     const up = fn((_, { master }) => master.connectedIds())
     expect((await run(up, [], { master: { connectedIds: async () => ['web1'] } })).result).toEqual(['web1'])
     const ping = fn(async (_, { master }) => {

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { spanIdOf, traceIdOf } from '../../../core/tracing/ids.ts'
 import { type JobSpan, parentOf, spanName } from '../../../core/tracing/job-span.ts'
 
-test('the trace of a job is its id with zeros in front', () => {
+test('the trace id of a job is its jid with zeros in front', () => {
   expect(traceIdOf('20261122112205123456')).toBe('00000000000020261122112205123456')
   expect(traceIdOf('20261122112205123456_4711')).toBe('00000000000020261122112205123456')
 })
 
-test('span ids differ by part, minion and job, and are the same wherever they are worked out', () => {
+test('span ids differ by part, minion and job, and are the same in every process', () => {
   const ids = ['client', 'publish', 'job/web1', 'job/web2'].map((part) =>
     spanIdOf('20261122112205123456', part),
   )
@@ -16,7 +16,7 @@ test('span ids differ by part, minion and job, and are the same wherever they ar
   expect(spanIdOf('20261122112205123456', 'client')).toBe(ids[0])
 })
 
-test('every part is under the one that it is done for', () => {
+test('every span has the part that caused it as its parent', () => {
   const about = { jid: '20261122112205123456', fun: 'test.ping', minion: 'web1', start: 0 }
   const of = (part: JobSpan['part'], more: Partial<JobSpan> = {}) => parentOf({ ...about, part, ...more })
   expect(of('client')).toBeUndefined()

@@ -38,7 +38,7 @@ test('nothing is loaded until an SDK is registered; then it is found, whichever 
   expect(await jobTracer()).toBeInstanceOf(JobTracer)
 })
 
-test('spans have the ids that other processes expect, and the first has no parent', () => {
+test('spans have the ids that other processes expect, and the first one has no parent', () => {
   const { exporter, tracer } = traced()
   tracer.note({ ...about, part: 'client' })
   tracer.note({ ...about, part: 'publish' })
@@ -53,14 +53,14 @@ test('spans have the ids that other processes expect, and the first has no paren
   expect(job?.startTime[0]).toBe(Math.floor(about.start / 1000))
 })
 
-test('tracers of others draw their ids as before', () => {
+test('other tracers generate their ids as before', () => {
   const { exporter, provider, tracer } = traced()
   tracer.note({ ...about, part: 'client' })
   provider.getTracer('another').startSpan('x').end()
   expect(exporter.getFinishedSpans()[1]?.spanContext().traceId).not.toBe(traceId)
 })
 
-test('a failure is told by its exit code, and nothing is told of arguments and returns', () => {
+test('a failure has its exit code, and no arguments and returns are recorded', () => {
   const { exporter, tracer } = traced()
   tracer.note({
     ...about,
@@ -98,13 +98,13 @@ test('an SDK without the id generator still makes one trace', () => {
   expect(exporter.getFinishedSpans().map((span) => span.spanContext().traceId)).toEqual([traceId, traceId])
 })
 
-test('an SDK that does not send its spans holds up no program', async () => {
+test('an SDK that cannot send its spans does not block a program', async () => {
   const { provider } = traced()
   const stuck = Object.assign(Object.create(provider), { forceFlush: () => new Promise<void>(() => {}) })
   await new JobTracer(stuck).flush()
 })
 
-test('a return may say that its function is anything', () => {
+test('a return with an invalid function name is recorded', () => {
   const { exporter, tracer } = traced()
   const hostile: unknown[] = [{ toString: 1 }, Object.create(null), [['a'], {}], ['test.ping', 'test.echo']]
   for (const fun of hostile) tracer.note({ ...about, part: 'return', minion: 'web1', fun })

@@ -17,7 +17,7 @@ const runModule = (text: string, options: readonly string[] = []) =>
     ...['--input-type=module', '-e', text],
   ])
 
-test('the example registers an SDK that is given the spans of jobs', SLOW_TEST, async () => {
+test('the example registers an SDK that gets the spans of jobs', SLOW_TEST, async () => {
   const folder = await temporaryFolder('salt-tracing-')
   onTestFinished(() => removeFolder(folder))
   const installed = join(folder, 'node_modules')

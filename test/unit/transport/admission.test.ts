@@ -52,7 +52,7 @@ async function fateAt(endpoint: string): Promise<string> {
   return 'closed'
 }
 
-test('at the limit of open files those that are connected are served, others when there is room again', async () => {
+test('at the limit of open files existing connections are served, and new ones when there is room again', async () => {
   const { endpoint, told, used } = await serve(80)
   const first = client(endpoint)
   expect(await ask(first)).toBe('hello')
@@ -76,7 +76,7 @@ test('at the limit of open files those that are connected are served, others whe
   expect(told[1]).toBe('New connections to port 4506 are accepted again.')
 }, 30_000)
 
-test('room for a moment is no end of it, and is not told', async () => {
+test('a short relief does not end the limit, and is not logged', async () => {
   const { endpoint, told, used } = await serve(80, 60_000)
   for (let round = 0; round < 3; round++) {
     used.files = 75
@@ -87,7 +87,7 @@ test('room for a moment is no end of it, and is not told', async () => {
   expect(told).toHaveLength(1)
 }, 60_000)
 
-test('two servers of one process refuse and admit together', async () => {
+test('two servers of one process refuse and accept connections together', async () => {
   const [first, second] = [await serve(80), await serve(80)]
   first.used.files = 75
   second.used.files = 75

@@ -8,7 +8,7 @@ const drain = async <T>(queue: BoundedQueue<T>) => {
 }
 
 describe('a bounded queue', () => {
-  test('gives values in order, also to a reader that is there first', async () => {
+  test('returns values in order, also to a reader that waits already', async () => {
     const queue = new BoundedQueue<number>(10)
     const read = drain(queue)
     queue.offer(1)
@@ -18,7 +18,7 @@ describe('a bounded queue', () => {
     expect(await read).toEqual([1, 2])
   })
 
-  test('refuses what is too much, and what comes after its end', () => {
+  test('refuses values beyond its size, and values after its end', () => {
     const queue = new BoundedQueue<number>(2)
     expect([queue.offer(1), queue.offer(2), queue.offer(3)]).toEqual([true, true, false])
     queue.shift()
@@ -27,7 +27,7 @@ describe('a bounded queue', () => {
     expect(queue.offer(4)).toBe(false)
   })
 
-  test('lets a writer wait for room', async () => {
+  test('makes a writer wait for room', async () => {
     const queue = new BoundedQueue<number>(1)
     const writing = (async () => {
       for (let n = 0; n < 5; n++) await queue.put(n)
@@ -37,7 +37,7 @@ describe('a bounded queue', () => {
     await writing
   })
 
-  test('frees a waiting writer when it is closed', async () => {
+  test('releases a waiting writer when it is closed', async () => {
     const queue = new BoundedQueue<number>(1)
     queue.offer(1)
     const waiting = queue.put(2)
@@ -45,7 +45,7 @@ describe('a bounded queue', () => {
     expect(await waiting).toBe(false)
   })
 
-  test('forgets what is left when it is closed without drain', async () => {
+  test('drops remaining values when it is closed without drain', async () => {
     const queue = new BoundedQueue<number>(3)
     queue.offer(1)
     queue.close()

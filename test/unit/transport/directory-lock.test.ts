@@ -22,7 +22,7 @@ const hold = (id: string, where = directory) =>
     onProblem: (sentence) => problems.push(sentence),
   })
 
-test('refuses a second daemon, names the first, and says what to do', async () => {
+test('the lock refuses a second daemon, names the first, and says what to do', async () => {
   const first = await hold('web1')
   await expect(hold('web2')).rejects.toMatchObject({
     code: 'ADDRESS_IN_USE',
@@ -33,13 +33,13 @@ test('refuses a second daemon, names the first, and says what to do', async () =
   await first.close()
 })
 
-test('leaves the directory to the next one, and nothing in it', async () => {
+test('the lock frees the directory for the next daemon, without leftovers', async () => {
   await (await hold('web1')).close()
   expect(await readdir(directory)).toEqual([])
   await (await hold('web2')).close()
 })
 
-test('lets a master and a minion share a directory', async () => {
+test('the lock allows a master and a minion in the same directory', async () => {
   const minion = await hold('web1')
   const master = await lockDirectory({ directory, program: 'salt-master', onProblem: () => {} })
   await expect(lockDirectory({ directory, program: 'salt-master', onProblem: () => {} })).rejects.toThrow(
@@ -49,14 +49,14 @@ test('lets a master and a minion share a directory', async () => {
   await minion.close()
 })
 
-test('takes the place of what nobody listens on', async () => {
+test('the lock replaces a socket that no process listens on', async () => {
   await writeFile(join(directory, '.salt-minion.ipc'), '')
   const held = await hold('web1')
   await expect(hold('web2')).rejects.toThrow(/salt-minion web1/)
   await held.close()
 })
 
-test('works in a directory whose path is too long for a socket', async () => {
+test('the lock works in a directory whose path is too long for a socket', async () => {
   const long = join(directory, 'a'.repeat(120))
   await mkdir(long)
   const held = await hold('web1', long)
@@ -65,13 +65,13 @@ test('works in a directory whose path is too long for a socket', async () => {
   expect(await readdir(long)).toEqual([])
 })
 
-test('refuses a second daemon also if the first one answers nothing', SLOW_TEST, async () => {
+test('the lock refuses a second daemon also if the first one does not answer', SLOW_TEST, async () => {
   const silent = createServer(() => {}).listen(join(directory, '.salt-minion.ipc'))
   await expect(hold('web2')).rejects.toThrow(/another salt-minion, which does not answer, already does/)
   silent.close()
 })
 
-test('says where there can be no socket, and goes on', async () => {
+test('the lock reports that a socket cannot be made, and the daemon works without it', async () => {
   await mkdir(join(directory, '.salt-minion.ipc'))
   const held = await hold('web1')
   expect(problems).toEqual([

@@ -57,7 +57,7 @@ describe('the dispatcher of the device', () => {
     dispatcher = new Dispatcher(settings)
   })
 
-  test('keeps requests until there is a worker', () => {
+  test('queues requests until there is a worker', () => {
     request('a')
     expect(given).toEqual([])
     dispatcher.ready('w1')
@@ -66,7 +66,7 @@ describe('the dispatcher of the device', () => {
     expect(dispatcher.outstanding).toBe(0)
   })
 
-  test('gives a request to the worker that has the fewest', () => {
+  test('gives a request to the worker with the fewest requests', () => {
     dispatcher.ready('w1')
     dispatcher.ready('w2')
     for (const name of ['a', 'b', 'c']) request(name)
@@ -81,7 +81,7 @@ describe('the dispatcher of the device', () => {
     ])
   })
 
-  test('gives a worker no more than it can do, and the rest when it has answered', () => {
+  test('gives a worker no more requests than its limit, and the rest when it has answered', () => {
     dispatcher.ready('w1')
     for (let i = 0; i < 300; i++) request(`${i}`)
     expect(given.length).toBe(256)
@@ -90,7 +90,7 @@ describe('the dispatcher of the device', () => {
     expect(given.at(-1)?.payload).toBe('256')
   })
 
-  test('gives a worker no more large requests than 1 MiB, or a single one, and small ones at once', () => {
+  test('gives a worker at most 1 MiB of large requests, or a single one, and small ones at once', () => {
     dispatcher = new Dispatcher({ ...settings, maxBytes: 10 ** 8 })
     const large = (name: string, size: number) => request(name, Buffer.alloc(size, name))
     dispatcher.ready('w1')
@@ -107,12 +107,12 @@ describe('the dispatcher of the device', () => {
     expect(names().at(-1)).toBe('ddddd')
   })
 
-  test('refuses at once what it has no room for', () => {
+  test('refuses requests beyond its limit at once', () => {
     for (let i = 0; i <= 1000; i++) request(`${i}`)
     expect(replies).toEqual({ 1000: ['refused'] })
   })
 
-  test('refuses at once what one client asks beyond its share, until it has been answered', () => {
+  test('refuses requests of a client beyond its share at once, until earlier ones have been answered', () => {
     const flood = () => request('greedy', Buffer.from('flood'))
     for (let i = 0; i < 33; i++) flood()
     expect(replies).toEqual({ greedy: ['refused'] })
@@ -124,14 +124,14 @@ describe('the dispatcher of the device', () => {
     expect(replies.greedy?.filter((reply) => reply === 'refused')).toHaveLength(1)
   })
 
-  test('refuses at once what would take too much memory', () => {
+  test('refuses requests that need too much memory at once', () => {
     request('big', Buffer.alloc(10_001))
     expect(replies).toEqual({ big: ['refused'] })
     request('small')
     expect(replies.small).toBeUndefined()
   })
 
-  test('reports a worker that answers no probes within a second, and gives its requests to another', () => {
+  test('reports a worker that answers no probe within a second, and gives its requests to another one', () => {
     dispatcher.ready('w1')
     dispatcher.ready('w2')
     request('a')
@@ -146,7 +146,7 @@ describe('the dispatcher of the device', () => {
     expect(stuck).toEqual(['w1'])
   })
 
-  test('waits longer for a silent worker that is at work, and longer still for one with a large request', () => {
+  test('waits longer for a silent worker that uses its processor, and longer still for one with a large request', () => {
     dispatcher.ready('w1')
     dispatcher.ready('w2')
     used = { w1: 0, w2: 0 }
@@ -160,7 +160,7 @@ describe('the dispatcher of the device', () => {
     expect(stuck).toEqual(['w2', 'w1'])
   })
 
-  test('waits as much longer for a silent worker that is at work as it has less of a processor', () => {
+  test('waits longer for a silent worker that uses the processor, the smaller its share of it is', () => {
     dispatcher.ready('w1')
     dispatcher.ready('w2')
     used = { w1: 5_000 }
@@ -172,7 +172,7 @@ describe('the dispatcher of the device', () => {
     expect(stuck).toEqual(['w1'])
   })
 
-  test('gives a stuck worker nothing more, even if it wakes up', () => {
+  test('gives a stuck worker no more requests, even if it wakes up', () => {
     dispatcher.ready('w1')
     request('a')
     pass(1000, 'w1')
@@ -183,7 +183,7 @@ describe('the dispatcher of the device', () => {
     expect(given.map(({ payload }) => payload)).toEqual(['a'])
   })
 
-  test('expects a sign of life of a worker only from the moment when it gets a request', () => {
+  test('expects answers to probes only from the time when a worker gets a request', () => {
     dispatcher.ready('w1')
     dispatcher.ready('w2')
     pass(60_000, 'w1')
@@ -198,7 +198,7 @@ describe('the dispatcher of the device', () => {
     expect([...dispatcher.busy()]).toEqual(['w2'])
   })
 
-  test('uses the answer of a worker that was given up if it is the first, and never a second one', () => {
+  test('uses the answer of a worker that was given up if it is the first one, and never a second one', () => {
     dispatcher.ready('w1')
     request('a')
     pass(1000, 'w1')
@@ -210,7 +210,7 @@ describe('the dispatcher of the device', () => {
     expect(dispatcher.workers.get('w2')?.outstanding).toBe(0)
   })
 
-  test('uses that answer also while the request waits for another worker', () => {
+  test('uses such an answer also while the request waits for another worker', () => {
     dispatcher.ready('w1')
     request('a')
     pass(1000, 'w1')
@@ -220,7 +220,7 @@ describe('the dispatcher of the device', () => {
     expect(workersOf('a')).toEqual(['w1'])
   })
 
-  test('gives the requests of a worker that is gone to another at once', () => {
+  test('gives the requests of a worker that has ended to another one at once', () => {
     dispatcher.ready('w1')
     request('a')
     dispatcher.ready('w2')
@@ -230,7 +230,7 @@ describe('the dispatcher of the device', () => {
     expect([...dispatcher.workers.keys()]).toEqual(['w2'])
   })
 
-  test('takes a new process with the name of one that is gone for what it is', () => {
+  test('treats a new process with the name of an ended worker as a new worker', () => {
     dispatcher.ready('w1', 'first')
     request('a')
     dispatcher.ready('w1', 'first')
@@ -241,7 +241,7 @@ describe('the dispatcher of the device', () => {
     expect(replies).toEqual({ a: ['a!'] })
   })
 
-  test('refuses a request that has cost two workers', () => {
+  test('refuses a request that has killed two workers', () => {
     dispatcher.ready('w1')
     request('poison')
     dispatcher.gone('w1')
@@ -251,7 +251,7 @@ describe('the dispatcher of the device', () => {
     expect(dispatcher.outstanding).toBe(0)
   })
 
-  test('answers everything that stood beside a request that kills workers', () => {
+  test('answers all requests that were pending beside one that kills workers', () => {
     dispatcher.ready('w1')
     for (const name of ['a', 'poison', 'b', 'c']) request(name)
     let number = 1
@@ -270,7 +270,7 @@ describe('the dispatcher of the device', () => {
     expect(number).toBe(3)
   })
 
-  test('gives a large request of a lost worker to another one, however busy that is with large requests', () => {
+  test('gives a large request of a lost worker to another one, even if that has large requests', () => {
     dispatcher = new Dispatcher({ ...settings, maxBytes: 10 ** 8 })
     const large = (name: string, size: number) => request(name, Buffer.alloc(size, name))
     const first = (letter: string) => given.find(({ payload }) => payload.startsWith(letter))?.payload ?? ''
@@ -289,7 +289,7 @@ describe('the dispatcher of the device', () => {
     expect(Object.values(replies).map((all) => all.length)).toEqual([1, 1, 1, 1])
   })
 
-  test('does not blame the workers when it was itself asleep', () => {
+  test('does not count its own delay as silence of the workers', () => {
     dispatcher.ready('w1')
     request('a')
     time += 10_000
@@ -301,7 +301,7 @@ describe('the dispatcher of the device', () => {
     expect(stuck).toEqual(['w1'])
   })
 
-  test('gives nothing more to a worker that leaves, but takes its answers', () => {
+  test('gives no more requests to a worker that is ending, but accepts its answers', () => {
     dispatcher.ready('w1')
     request('a')
     dispatcher.leaving('w1')

@@ -11,7 +11,7 @@ describe('a local address', () => {
     ['ipc:///run/salt/workers.ipc', { path: '/run/salt/workers.ipc' }],
     ['tcp://127.0.0.1:4515', { host: '127.0.0.1', port: 4515 }],
     ['tcp://[::1]:4515', { host: '::1', port: 4515 }],
-  ])('%s is understood', (text, address) => {
+  ])('%s is parsed', (text, address) => {
     expect(parseLocalAddress(text)).toEqual(address)
   })
 
@@ -33,19 +33,19 @@ describe('claiming a socket path', () => {
     await claimSocketPath(path)
   })
 
-  test('refuses one that somebody listens on', async () => {
+  test('refuses a path that a process listens on', async () => {
     const server = createServer().listen(path)
     await expect(claimSocketPath(path)).rejects.toMatchObject({ code: 'ADDRESS_IN_USE' })
     server.close()
   })
 
-  test('refuses what is no socket, and leaves it', async () => {
+  test('refuses a file that is no socket, and keeps it', async () => {
     await writeFile(path, 'precious')
     await expect(claimSocketPath(path)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
     expect((await stat(path)).size).toBe(8)
   })
 
-  test('says when the directory is missing', async () => {
+  test('reports a missing directory', async () => {
     await expect(claimSocketPath(join(directory, 'no', 's.ipc'))).rejects.toThrow(
       /^The directory of the socket .* does not exist/,
     )

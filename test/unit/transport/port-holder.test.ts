@@ -9,7 +9,7 @@ import { claimSocketPath } from '../../../core/transport/local-address.ts'
 import { addressInUse, findPortHolder, findSocketHolder } from '../../../core/transport/port-holder.ts'
 
 describe('the holder of a port', () => {
-  test('is found among other processes, without the arguments that may hold secrets', async () => {
+  test('is found among other processes, without arguments that may be secrets', async () => {
     const program =
       'const s = require("net").createServer().listen(0, "127.0.0.1", () => console.log(s.address().port))'
     const child = spawn(process.execPath, ['-e', program, 's3cret'], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -24,7 +24,7 @@ describe('the holder of a port', () => {
     await once(child, 'exit')
   })
 
-  test('is named by what an interpreter runs, without options of its own', () => {
+  test('is named by its interpreter and script, without options', () => {
     const shown = (line: string) => commandText(line.split(' '))
     expect(shown('node --max-semi-space-size=1 --v8-pool-size=1 /opt/bin/salt-master -l debug')).toBe(
       'node /opt/bin/salt-master',
@@ -35,7 +35,7 @@ describe('the holder of a port', () => {
     expect(shown('nginx -g x')).toBe('nginx -g')
   })
 
-  test('is found for a unix socket, and named where somebody else wants it', async () => {
+  test('is found for a unix socket, and named when another process tries to listen on it', async () => {
     const path = join(tmpdir(), `salt-holder-${process.pid}.sock`)
     const program = 'require("net").createServer().listen(process.argv[1], () => console.log("up"))'
     const child = spawn(process.execPath, ['-e', program, path], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -60,7 +60,7 @@ describe('the holder of a port', () => {
     server.close()
   })
 
-  test('is nobody for a free port', async () => {
+  test('is undefined for a free port', async () => {
     expect(await findPortHolder(1)).toBeUndefined()
   })
 })

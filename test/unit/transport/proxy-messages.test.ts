@@ -9,14 +9,14 @@ const sent = (messages: readonly Numbered[]) => {
 }
 
 test.each([[['one']], [['one', '', 'three']], [['', '']]])(
-  'messages are read as they were sent: %j',
+  'messages are decoded as they were sent: %j',
   (texts) => {
     const messages = texts.map((text, index) => ({ id: 2 ** 40 + index, payload: Buffer.from(text) }))
     expect(sent(messages)).toEqual(messages.map(({ id, payload }) => [id, String(payload)]))
   },
 )
 
-test('those of one turn go together, a large one by itself', async () => {
+test('messages of one turn are sent together, a large one separately', async () => {
   const batches: (string | Uint8Array)[][] = []
   const batch = new TurnBatch(async (frames) => void batches.push(frames))
   const large = Buffer.alloc(100_000)

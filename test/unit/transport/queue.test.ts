@@ -13,7 +13,7 @@ describe('the queue between processes', () => {
   })
   afterEach(() => removeFolder(directory))
 
-  test('brings messages in order, sent without waiting and before the receiver is there', async () => {
+  test('delivers messages in order, sent without waiting and before the receiver exists', async () => {
     const sender = openQueueSender(path)
     const sent = Promise.all(Array.from({ length: 50 }, (_, n) => sender.send(Buffer.from(`${n}`))))
     const receiver = await openQueueReceiver(path)
@@ -26,7 +26,7 @@ describe('the queue between processes', () => {
     receiver.close()
   })
 
-  test('is not taken over by a second receiver', async () => {
+  test('refuses a second receiver', async () => {
     const receiver = await openQueueReceiver(path)
     await expect(openQueueReceiver(path)).rejects.toMatchObject({ code: 'ADDRESS_IN_USE' })
     receiver.close()

@@ -61,7 +61,7 @@ describe('a frame', () => {
 })
 
 describe('a server over tcp', () => {
-  test('answers several requests of one connection, each with its head, in whatever order they are ready', async () => {
+  test('answers several requests of one connection, each with its head, in the order in which they are ready', async () => {
     const server = own(await serveRequests(tcp, here))
     const held: (() => void)[] = []
     server.serve((request) => new Promise((resolve) => held.unshift(() => resolve(request))))
@@ -81,7 +81,7 @@ describe('a server over tcp', () => {
     ['no MessagePack', Buffer.of(0xc1, 0xc1)],
     ['no frames', encodeNetwork('GET / HTTP/1.1')],
     ['a frame that is too large', Buffer.from('82a468656164', 'hex')],
-  ])('closes a connection that carries %s, and serves others', async (_, bytes) => {
+  ])('closes a connection that sends %s, and serves others', async (_, bytes) => {
     const server = own(await serveRequests(tcp, { ...here, maxFrameSize: 1_000 }))
     server.serve(async (request) => request)
     const { socket } = await peer(server.port)
@@ -105,25 +105,21 @@ describe('a publisher over tcp', () => {
     return String(load) === 'web1' ? ['aaaa', 'broadcast'] : undefined
   }
 
-  test(
-    'sends to a minion of Python Salt what is for it, once that has introduced itself',
-    SLOW_TEST,
-    async () => {
-      const server = own(await tcp.servePublish({ ...here, identify }))
-      const { socket, frames } = await peer(server.port)
-      await eventually(() => expect(server.subscribers).toBe(1))
-      socket.write(introduction)
-      await eventually(() => expect([...server.topics]).toEqual(['aaaa', 'broadcast']))
-      await server.publish(encodeNetwork({ n: 1 }), 'bbbb')
-      await server.publish(encodeNetwork({ n: 2 }), 'aaaa')
-      await server.publish(encodeNetwork({ n: 3 }))
-      await until('two publications', () => frames.length === 2)
-      const inner = frames.map((frame) => decode((frame as { body: Buffer }).body))
-      expect(inner).toEqual([{ n: 2 }, { n: 3 }])
-    },
-  )
+  test('sends publications to a minion of Python Salt once it has introduced itself', SLOW_TEST, async () => {
+    const server = own(await tcp.servePublish({ ...here, identify }))
+    const { socket, frames } = await peer(server.port)
+    await eventually(() => expect(server.subscribers).toBe(1))
+    socket.write(introduction)
+    await eventually(() => expect([...server.topics]).toEqual(['aaaa', 'broadcast']))
+    await server.publish(encodeNetwork({ n: 1 }), 'bbbb')
+    await server.publish(encodeNetwork({ n: 2 }), 'aaaa')
+    await server.publish(encodeNetwork({ n: 3 }))
+    await until('two publications', () => frames.length === 2)
+    const inner = frames.map((frame) => decode((frame as { body: Buffer }).body))
+    expect(inner).toEqual([{ n: 2 }, { n: 3 }])
+  })
 
-  test('believes an introduction at most once a connection, and only a valid one', async () => {
+  test('accepts an introduction at most once per connection, and only a valid one', async () => {
     const server = own(await tcp.servePublish({ ...here, identify }))
     const { socket } = await peer(server.port)
     socket.write(encodeNetwork({ head: {}, body: { load: Buffer.from('other') } }))
@@ -132,7 +128,7 @@ describe('a publisher over tcp', () => {
     expect([...server.topics]).toEqual([])
   })
 
-  test('drops a subscription with more topics than one needs', SLOW_TEST, async () => {
+  test('drops a subscription with more topics than needed', SLOW_TEST, async () => {
     const server = own(await tcp.servePublish(here))
     const { socket } = await peer(server.port)
     const topics = Array.from({ length: 1_000 }, (_, n) => `${n}`)
@@ -181,7 +177,7 @@ describe('a subscriber over tcp', () => {
     ])
   })
 
-  test('leaves a publisher that promised signs of life and is silent', SLOW_TEST, async () => {
+  test('disconnects from a publisher that promised heartbeats and is silent', SLOW_TEST, async () => {
     const { port, sockets } = await publisher()
     const client = own(await tcp.subscribe({ ...subscriber, port, heartbeat: 'quick' }))
     const states: string[] = []
@@ -194,7 +190,7 @@ describe('a subscriber over tcp', () => {
     ['tcp', tcp],
     ['ws', ws],
   ])(
-    'stays with a publisher over %s that has nothing to publish but gives signs of life',
+    'stays with a publisher over %s that has nothing to publish but sends heartbeats',
     SLOW_TEST,
     async (_, transport) => {
       const server = own(await transport.servePublish(here))
@@ -214,7 +210,7 @@ describe('a subscriber over tcp', () => {
 })
 
 describe('a server over ws', () => {
-  test('answers a plain binary message with one, as clients of Salt 3007 expect', async () => {
+  test('answers a plain binary message with a binary message, as clients of Salt 3007 expect', async () => {
     const server = own(await serveRequests(ws, here))
     server.serve(async (request) => request)
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/`)
@@ -225,7 +221,7 @@ describe('a server over ws', () => {
     expect(answer).toEqual(body)
   })
 
-  test('refuses pages in a browser, and requests that are none for a WebSocket', async () => {
+  test('refuses pages in a browser, and requests that are not for a WebSocket', async () => {
     const server = own(await serveRequests(ws, here))
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/ws`, { origin: 'https://example.com' })
     const [error] = await once(socket, 'error')
@@ -258,7 +254,7 @@ describe.each(['tcp', 'ws'])('TLS over %s', (name) => {
     }
   })
 
-  test('refuses a server whose certificate is not by the given authority, and says so', async () => {
+  test('refuses a server whose certificate is not signed by the given authority, and says so', async () => {
     const asked = ask({ ...mine, verify: 'none' }, { ca: other.cert, verify: 'required' })
     await expect(asked).rejects.toMatchObject({
       code: 'MASTER_UNREACHABLE',
@@ -273,7 +269,7 @@ describe.each(['tcp', 'ws'])('TLS over %s', (name) => {
     })
   })
 
-  test('is not spoken with a client that does not', SLOW_TEST, async () => {
+  test('is refused by a peer without it', SLOW_TEST, async () => {
     await expect(ask({ ...mine, verify: 'none' }, undefined)).rejects.toMatchObject({
       code: expect.stringMatching('MASTER_UNREACHABLE|TIMEOUT'),
     })

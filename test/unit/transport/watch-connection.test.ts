@@ -19,7 +19,7 @@ function starvedSocket(events: readonly { type: string }[]) {
 }
 
 test(
-  'a connection that cannot be watched is made anew once it can, and nothing is thrown',
+  'a connection that cannot be watched is renewed once it can, without an exception',
   SLOW_TEST,
   async () => {
     vi.useFakeTimers()
@@ -38,7 +38,7 @@ test(
   },
 )
 
-test('a connection that cannot be made anew is tried again', async () => {
+test('a connection that cannot be renewed is tried again', async () => {
   vi.useFakeTimers()
   try {
     let failures = 2

@@ -30,7 +30,7 @@ describe('frames of a request', () => {
     ['through another ROUTER', frames('id', 'hop', '', 'x'), frames('id', 'hop', ''), 'x'],
     ['with an empty payload', frames('id', '', ''), frames('id', ''), ''],
     ['with an empty identity', frames('', '', 'x'), frames('', ''), 'x'],
-  ])('%s are taken apart', (_, received, path, payload) => {
+  ])('%s are parsed', (_, received, path, payload) => {
     expect(readRouted(received)).toEqual({ path, payload: Buffer.from(payload) })
   })
 
@@ -38,7 +38,7 @@ describe('frames of a request', () => {
     ['no delimiter', frames('id', 'x')],
     ['no payload', frames('id', '')],
     ['nothing', frames('id')],
-  ])('with %s are none', (_, received) => {
+  ])('with %s are invalid', (_, received) => {
     expect(readRouted(received)).toBeUndefined()
   })
 })
@@ -70,7 +70,7 @@ describe('the request server over ZeroMQ', () => {
 })
 
 describe('the request client over ZeroMQ', () => {
-  test('asks REP workers behind a ROUTER, which answer in any order', async () => {
+  test('sends requests to REP workers behind a ROUTER, which answer in any order', async () => {
     const router = own(new Router({ linger: 0 }))
     await router.bind('tcp://127.0.0.1:0')
     const client = own(
@@ -93,7 +93,7 @@ describe('the request client over ZeroMQ', () => {
     return { port: Number(router.lastEndpoint?.split(':').pop()), door }
   }
 
-  test('sends all it is asked over the connections there are, where the server takes no new ones', async () => {
+  test('sends all requests over existing connections if the server accepts no new ones', async () => {
     const { port, door } = await serveBehindDoor()
     const client = own(zeromq.connectRequests({ ...here, port }))
     await client.request(Buffer.from('first'), 60_000)
@@ -103,7 +103,7 @@ describe('the request client over ZeroMQ', () => {
     expect((await Promise.all(answers)).map(String)).toEqual(words)
   })
 
-  test('a gate refuses right after the last one of the process was closed', async () => {
+  test('a handshake gate works right after the last one of the process was closed', async () => {
     for (let round = 0; round < 50; round++) {
       const gate = new HandshakeGate()
       await gate.refuse()
@@ -112,7 +112,7 @@ describe('the request client over ZeroMQ', () => {
   })
 
   test(
-    'tells of a server that listens and takes no connection, which is none that is away, also to who is impatient',
+    'reports a server that listens but accepts no connection as a time-out, not as down, also with failFast',
     SLOW_TEST,
     async () => {
       const { port, door } = await serveBehindDoor()
@@ -130,7 +130,7 @@ describe('the request client over ZeroMQ', () => {
     },
   )
 
-  test('sends a request once, and gives it up at once when the server vanishes', async () => {
+  test('sends a request once, and fails at once when the server vanishes', async () => {
     const first = new Router({ linger: 0 })
     await first.bind('tcp://127.0.0.1:0')
     const port = Number(first.lastEndpoint?.split(':').pop())
@@ -151,7 +151,7 @@ describe('the request client over ZeroMQ', () => {
     expect(seen).toEqual(['next'])
   })
 
-  test('waits for a server that is not there yet, unless it is impatient: then it says so at once, and asks one that comes', async () => {
+  test('waits for a server that is not up yet; with failFast it fails at once, and reaches the server once it is up', async () => {
     const port = await freePort()
     const impatient = own(zeromq.connectRequests({ ...here, port, failFast: true }))
     const patient = own(zeromq.connectRequests({ ...here, port }))
@@ -167,7 +167,7 @@ describe('the request client over ZeroMQ', () => {
     expect(String(await impatient.request(Buffer.from('three'), 60_000))).toBe('three')
   })
 
-  test('rejects nothing but its requests when the server vanishes', async () => {
+  test('rejects only its requests when the server vanishes', async () => {
     const unseen = vi.fn()
     process.on('unhandledRejection', unseen)
     const server = new Router({ linger: 0 })
@@ -186,7 +186,7 @@ describe('the request client over ZeroMQ', () => {
     expect(unseen).not.toHaveBeenCalled()
   })
 
-  test('says what is wrong with an address that cannot be one', async () => {
+  test('reports an invalid address', async () => {
     const client = own(zeromq.connectRequests({ host: 'not a host', port: 4506 }))
     await expect(client.request(Buffer.from('x'), 1000)).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE' })
     const subscribing = zeromq.subscribe({ host: 'not a host', port: 4505, identity: 'm1', topics: [] })
@@ -207,7 +207,7 @@ describe('publications over ZeroMQ', () => {
       }),
     )
 
-  test('reach a plain SUB, as Salt’s minions are: one frame, or topic and payload', async () => {
+  test('reach a plain SUB socket, as minions of Salt use it: one frame, or topic and payload', async () => {
     const server = own(await zeromq.servePublish(here))
     const minion = own(new Subscriber({ linger: 0 }))
     minion.subscribe('')
@@ -219,7 +219,7 @@ describe('publications over ZeroMQ', () => {
     expect((await minion.receive()).map(String)).toEqual(['broadcast', 'payload'])
   })
 
-  test('are heard again after another program was on the port for a while', async () => {
+  test('are received again after another program used the port for a while', async () => {
     const wrong = new Router({ linger: 0 })
     await wrong.bind('tcp://127.0.0.1:0')
     const port = Number(wrong.lastEndpoint?.split(':').pop())
@@ -235,7 +235,7 @@ describe('publications over ZeroMQ', () => {
     }
   })
 
-  test('are taken whether or not they have a topic', async () => {
+  test('are read with and without a topic', async () => {
     const publisher = own(new XPublisher({ linger: 0 }))
     await publisher.bind('tcp://127.0.0.1:0')
     const client = await subscribeTo(Number(publisher.lastEndpoint?.split(':').pop()))
@@ -251,7 +251,7 @@ describe('publications over ZeroMQ', () => {
 describe('the count of subscriptions', () => {
   const frame = (kind: number, topic: string) => Buffer.concat([Buffer.from([kind]), Buffer.from(topic)])
 
-  test('counts those who want everything and those who want broadcasts', () => {
+  test('counts subscribers to everything and to broadcasts', () => {
     const count = new SubscriptionCount()
     for (const topic of ['', '', 'broadcast', 'aaaa']) count.read(frame(1, topic))
     expect(count.subscribers).toBe(3)
@@ -262,7 +262,7 @@ describe('the count of subscriptions', () => {
     expect([...count.topics]).toEqual(['broadcast'])
   })
 
-  test('is not confused by what is no subscription', () => {
+  test('ignores invalid subscriptions', () => {
     const count = new SubscriptionCount()
     for (const message of [
       Buffer.alloc(0),
@@ -278,11 +278,11 @@ describe('the count of subscriptions', () => {
   })
 })
 
-describe('a host that there is no address for', () => {
+describe('a host without an address', () => {
   const ask = (host: string, ipv6 = false) =>
     own(zeromq.connectRequests({ host, port: 4506, ipv6 })).request(Buffer.from('x'), 60_000)
 
-  test('is told at once, and not by a time-out', async () => {
+  test('is reported at once, and not after a time-out', async () => {
     await expect(ask('nosuch.invalid')).rejects.toMatchObject({
       code: 'MASTER_UNREACHABLE',
       message: expect.stringMatching(
@@ -291,12 +291,12 @@ describe('a host that there is no address for', () => {
     })
   })
 
-  test('because IPv6 is off says how to turn it on', async () => {
+  test('because IPv6 is off is reported with how to enable it', async () => {
     const sentence = 'The master ::1 is an IPv6 address, and IPv6 is off. Set ipv6: true.'
     await expect(ask('::1')).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE', message: sentence })
   })
 
-  test('to listen on, because IPv6 is off, says how to turn it on', async () => {
+  test('to listen on, because IPv6 is off, is reported with how to enable it', async () => {
     const bound = serveRequests(zeromq, { host: '::1', port: 0 })
     await expect(bound).rejects.toMatchObject({
       code: 'CONFIG_INVALID',

@@ -10,7 +10,7 @@ const load = {
 }
 const overTheWire = (value: unknown) => decode(encodeNetwork(value)) as Record<string, unknown>
 
-test('a signed message holds after its way over the wire, whatever the channel adds', async () => {
+test('the signature of a message is valid after transmission, whatever the channel adds', async () => {
   const key = await keyPair('wire1')
   const received = overTheWire({
     ...signMessage(load, key),
@@ -22,7 +22,7 @@ test('a signed message holds after its way over the wire, whatever the channel a
   expect(isSignedBy(received, key.publicKey)).toBe(true)
 })
 
-test('a changed message, another key and a missing signature do not hold', async () => {
+test('a changed message, another key and a missing signature are invalid', async () => {
   const [key, other] = [await keyPair('wire1'), await keyPair('wire2')]
   const received = overTheWire(signMessage(load, key))
   expect(isSignedBy({ ...received, return: 'else' }, key.publicKey)).toBe(false)

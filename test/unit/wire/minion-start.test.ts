@@ -6,12 +6,12 @@ test.each([
   [{ refused: 'There are two.' }],
   [{ missedJobs: 'signed', reconnectMs: 1_000 }],
   [{ missedJobs: 'unsigned', reconnectMs: 1_000.5, takesSyndics: true }],
-] as const)('the answer %j to the report of a start is read as it was made', (answer) => {
+] as const)('the answer %j to the report of a start is decoded as it was made', (answer) => {
   const read = readStartAnswer(decodeUntrusted(encodeNetwork(makeStartAnswer(answer))))
   expect(read).toEqual({ refused: undefined, missedJobs: undefined, reconnectMs: undefined, ...answer })
 })
 
-test('of the answer of a master of Python Salt nothing is read, nor what has the wrong type', () => {
+test('the answer of a master of Python Salt, and members of a wrong type, are ignored', () => {
   const nothing = { refused: undefined, missedJobs: undefined, reconnectMs: undefined }
   for (const answer of [
     { renderer: 'jinja|yaml' },

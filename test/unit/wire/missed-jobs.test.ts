@@ -20,18 +20,18 @@ const job: JobLoad = {
 const overTheWire = (load: Readonly<Record<string, unknown>>) =>
   decodeUntrusted(encodeNetwork(load)) as Record<string, unknown>
 
-test('a request names the position of the last job that was received', () => {
+test('a request contains the position of the last job that was received', () => {
   expect(readMissedJobsRequest(overTheWire(makeMissedJobsRequest('web1')))).toBeUndefined()
   const position = [1_795_000_000_000, job.jid] as const
   expect(readMissedJobsRequest(overTheWire(makeMissedJobsRequest('web1', position)))).toEqual(position)
 })
 
 test.each([[[]], [[1]], [['soon', job.jid]], [[1, '']], [[1, 'x'.repeat(65)]], ['1'], [{}]])(
-  'a position %j is none',
+  'a position %j is invalid',
   (after) => expect(readMissedJobsRequest({ after })).toBeUndefined(),
 )
 
-test('a page of jobs is read as it was made; what is no job in it is left out', () => {
+test('a page of jobs is decoded as it was made, without invalid jobs', () => {
   const words = { args: ['1.10'], kwargs: {} }
   const page = { jobs: [{ job, words }, { job }], next: [1_795_000_000_000, job.jid] as const }
   expect(readMissedJobsReply(overTheWire(makeMissedJobsReply(page)))).toEqual({

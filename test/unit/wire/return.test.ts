@@ -17,7 +17,7 @@ const job: JobLoad = {
 const failed = { return: 'text', retcode: 1, success: false, out: 'nested' }
 
 /** The order of keys is what listeners see and signatures cover: compared with returns of real minions. */
-describe('the keys of a return stand where real minions put them', () => {
+describe('the keys of a return have the order of real minions', () => {
   const head = ['cmd', 'id', 'success', 'return']
   const tail = ['jid', 'fun', 'fun_args', 'user', 'metadata']
 
@@ -36,7 +36,7 @@ describe('the keys of a return stand where real minions put them', () => {
     expect(Object.keys(ret)).toEqual([...head, 'out', 'retcode', ...tail])
   })
 
-  test('several functions give maps, and no outputter', () => {
+  test('several functions return maps, and no outputter', () => {
     const ret = makeMultiReturn({ ...job, fun: ['a.b'], arg: [[]] }, 'web1', [['a.b', failed]], false)
     expect(Object.keys(ret)).toEqual(['cmd', 'id', 'return', 'retcode', 'success', ...tail])
   })
@@ -47,7 +47,7 @@ test('fun_args shows keyword arguments without their marker', () => {
   expect(ret.fun_args).toEqual(['ls', { cwd: '/' }])
 })
 
-test('a job keeps the order in which it was published, and what is missing is added at the end', () => {
+test('a job keeps the order of its keys, and missing ones are added at the end', () => {
   const { ret, tgt_type, ...published } = job
   expect(Object.keys(readJobLoad(job)!)).toEqual(Object.keys(job))
   expect(Object.keys(readJobLoad(published)!)).toEqual([...Object.keys(published), 'ret', 'tgt_type'])
@@ -60,7 +60,7 @@ describe('an event of a minion', () => {
     expect(event).toMatchObject({ id: 'web1', cmd: '_minion_event', pretag: null })
   })
 
-  test('may travel with others, under a common first part of their tags', () => {
+  test('can be sent with others, under a common prefix of their tags', () => {
     const event = makeMinionEvent('web1', { events: [{ tag: 't', data: {} }] }, { pretag: 'pre' })
     expect(event).toEqual({
       id: 'web1',

@@ -69,7 +69,7 @@ function seen(options: object = {}): Promise<string> {
 const fingerprint = async (file: string) => new X509Certificate(await readFile(file)).fingerprint256
 
 test(
-  'a renewed certificate is taken without a restart, and connections there are go on',
+  'a renewed certificate is used without a restart, and open connections stay open',
   SLOW_TEST,
   async () => {
     await open({ ssl_crt: first.cert, ssl_key: first.key })
@@ -109,19 +109,19 @@ test('a new certificate that cannot be used is logged, and the old one stays', a
   expect(await seen()).toBe(await fingerprint(second.cert))
 })
 
-test('older than TLS 1.2 is refused', async () => {
+test('versions of TLS before 1.2 are refused', async () => {
   await open({ ssl_crt: first.cert, ssl_key: first.key })
   const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }
   await expect(seen(old)).rejects.toThrow(/alert|unsupported|version/i)
 })
 
-test('key and certificate may be one file, and ssl_chain comes along', async () => {
+test('key and certificate can be one file, and ssl_chain is sent, too', async () => {
   await appendFile(first.cert, await readFile(first.key))
   await open({ ssl_crt: first.cert, ssl_chain: second.cert })
   expect(await seen()).toBe(await fingerprint(first.cert))
 })
 
-test('without ssl_crt there is a certificate of its own, which only its user can read and which stays', async () => {
+test('without ssl_crt the server makes a certificate of its own, readable by its user only, and keeps it', async () => {
   await open({})
   const own = join(folder, 'pki', 'api.pem')
   const shown = await seen({ ca: await readFile(own), rejectUnauthorized: true })

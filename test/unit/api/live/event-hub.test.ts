@@ -14,7 +14,7 @@ const tooLong = Object.defineProperty({}, 'x', {
   },
 })
 
-test('a job that is too long to be written costs readers of formatted events that job only', async () => {
+test('a job that is too long to be written is left out for readers of formatted events, and later jobs are not', async () => {
   const events: Event[] = [
     { tag: `salt/job/${BAD}/new`, data: { minions: [], fun: tooLong } },
     { tag: `salt/job/${GOOD}/new`, data: { minions: [], fun: 'test.ping' } },

@@ -48,7 +48,7 @@ test.each([
 })
 
 test.each(['', '?token=nohex', `?token=${'cd'.repeat(32)}`, `?token=${TOKEN}&token=${TOKEN}`])(
-  'without a token that the master knows there are none: %s',
+  'without a valid token no events are sent: %s',
   async (query) => {
     await open()
     const answer = await api.app.inject(`/events${query}`)
@@ -84,7 +84,7 @@ test('the stream ends with a reason when the server stops', async () => {
   expect(await reader.ended()).toContain(': The server is stopping.\n\n')
 })
 
-test('readers get their own jobs and what is no job', async () => {
+test('readers get events of their own jobs, and events that concern no job', async () => {
   await open()
   const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   await reader.has('retry')
@@ -102,7 +102,7 @@ test('readers get their own jobs and what is no job', async () => {
   ])
 })
 
-test('the results of wheel functions and runners of others, and jobs they were refused, are not for a reader', async () => {
+test('readers do not get results of wheel functions and runners of other users, or refused jobs of them', async () => {
   await open()
   const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   await reader.has('retry')
@@ -155,7 +155,7 @@ test.each([
   ['a syndic', 'syndic/web1/salt/job/%/new'],
   ['a second beginning', 'salt/job/%/new'],
   ['a return of a minion', 'salt/job/%/ret/web1'],
-])('nobody makes the job of another their own by %s', async (_, tag) => {
+])('a user cannot get the job of another user by %s', async (_, tag) => {
   await open()
   const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   await reader.has('retry')
@@ -167,7 +167,7 @@ test.each([
   expect(await reader.has('tag: last')).not.toContain('a secret')
 })
 
-test('with events: all, readers get the jobs of everybody', async () => {
+test('with events: all, readers get the jobs of all users', async () => {
   await open({ events: 'all' })
   const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   await reader.has('retry')
@@ -175,7 +175,7 @@ test('with events: all, readers get the jobs of everybody', async () => {
   await reader.has('tag: salt/wheel/20260101000000000002/ret')
 })
 
-test('a reader that does not read is dropped, and costs others nothing', SLOW_TEST, async () => {
+test('a reader that does not read is dropped, without effect on other readers', SLOW_TEST, async () => {
   await open({ max_reader_backlog: 1_000_000 })
   const frozen = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   await frozen.has('retry')

@@ -51,7 +51,7 @@ test('readers get every frame once and in order, however slowly they take them',
   expect(readers.map(({ tags }) => tags)).toEqual([all, all])
 })
 
-test('readers that are equally far get the very same bytes', () => {
+test('readers at the same position get the very same bytes', () => {
   const readers = [new Reader(), new Reader()]
   for (const reader of readers) stream.add(reader)
   push('a')
@@ -62,7 +62,7 @@ test('readers that are equally far get the very same bytes', () => {
   expect(one?.toString()).toMatch(/^tag: a\ndata: .*\n\ntag: b\ndata: .*\n\n$/)
 })
 
-test('a reader too far behind is dropped, the others get everything', () => {
+test('a reader too far behind is dropped, and the others get all frames', () => {
   const [frozen, reader] = [new Reader(), new Reader()]
   stream.add(frozen)
   stream.add(reader)
@@ -77,7 +77,7 @@ test('a reader too far behind is dropped, the others get everything', () => {
   expect([stream.readers, stream.dropped]).toEqual([1, 1])
 })
 
-test('a reader that takes nothing for long is dropped though little happens', () => {
+test('a reader that takes nothing for a long time is dropped although there are few events', () => {
   const reader = new Reader()
   stream.add(reader)
   push('a')
@@ -88,7 +88,7 @@ test('a reader that takes nothing for long is dropped though little happens', ()
   expect(reader.dropped).toBe('It has read nothing for 1 s.')
 })
 
-test('what a reader does not want is not written to it', () => {
+test('events that a reader did not subscribe to are not written to it', () => {
   const reader = new Reader()
   stream.add(reader, ({ tag }) => tag === 'b')
   for (const tag of ['a', 'b', 'c']) push(tag)
@@ -97,7 +97,7 @@ test('what a reader does not want is not written to it', () => {
   expect(reader.tags).toEqual(['b'])
 })
 
-test('a tag cannot begin a line of its own', () => {
+test('a tag cannot begin a new line in the stream', () => {
   const frame = new EventFrame({ tag: 'a\ndata: {}\r\nevent: x', data: {} })
   expect(frame.sse.toString().split('\n').slice(0, 2)).toEqual([
     'tag: a data: {} event: x',
@@ -105,7 +105,7 @@ test('a tag cannot begin a line of its own', () => {
   ])
 })
 
-test('bytes, large numbers and floats are shown as in all answers', () => {
+test('bytes, large numbers and floats are shown as in other answers', () => {
   const data = { bytes: new Uint8Array([104, 105, 255]), large: 2n ** 63n, float: 3.5 }
   expect(new EventFrame({ tag: 't', data }).plain.toString()).toBe(
     '{"tag": "t", "data": {"bytes": "hi\ufffd", "large": 9223372036854775808, "float": 3.5}}',

@@ -33,7 +33,7 @@ async function fired(
   throw new Error('no event')
 }
 
-test('what is sent becomes an event, with the path in its tag', async () => {
+test('the body of a request becomes an event, with the path in its tag', async () => {
   await open()
   const { tag, data } = await fired('/hook/my/app', '{"a": 1}', 'application/json', {
     'X-Auth-Token': TOKEN,
@@ -65,7 +65,7 @@ test.each([
 })
 
 test.each(['..', 'a/%2e%2e/b', 'a%0a%0ab', 'a%00', 'x'.repeat(600)])(
-  'no tag is made of /hook/%s',
+  'the path /hook/%s is refused as a tag',
   async (path) => {
     await open()
     const events = api.events.subscribe('salt/')
@@ -82,7 +82,7 @@ test.each(['..', 'a/%2e%2e/b', 'a%0a%0ab', 'a%00', 'x'.repeat(600)])(
   },
 )
 
-test('without a token nothing is fired, unless webhook_disable_auth allows it; webhook_url moves the path', async () => {
+test('without a token no event is fired, unless webhook_disable_auth allows it; webhook_url moves the path', async () => {
   await open()
   const post = (url: string) => api.app.inject({ method: 'POST', url, payload: {} })
   expect((await post('/hook/x')).statusCode).toBe(401)
@@ -100,9 +100,12 @@ test.each([
     413,
     /^The request is larger/,
   ],
-])('what is no %s, or grows without end, is said to be so', async (type, payload, status, sentence) => {
-  await open()
-  const headers = { 'x-auth-token': TOKEN, 'content-type': type }
-  const answer = await api.app.inject({ method: 'POST', url: '/hook', payload, headers })
-  expect([answer.statusCode, answer.json().return]).toEqual([status, expect.stringMatching(sentence)])
-})
+])(
+  'a body that is no %s, or that expands without end, is refused with the reason',
+  async (type, payload, status, sentence) => {
+    await open()
+    const headers = { 'x-auth-token': TOKEN, 'content-type': type }
+    const answer = await api.app.inject({ method: 'POST', url: '/hook', payload, headers })
+    expect([answer.statusCode, answer.json().return]).toEqual([status, expect.stringMatching(sentence)])
+  },
+)

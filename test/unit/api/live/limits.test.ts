@@ -1,6 +1,6 @@
 /**
- * What no server should read, or tell: CVE-2018-15750, and what was found in tornado, which serves Salt's API
- * (CVE-2025-47287, CVE-2026-31958, CVE-2026-35536, CVE-2026-49853, CVE-2026-49855, CVE-2026-91990).
+ * Requests that a server must not read in full, and files it must not disclose: CVE-2018-15750, and the findings in tornado,
+ * which serves Salt's API (CVE-2025-47287, CVE-2026-31958, CVE-2026-35536, CVE-2026-49853, CVE-2026-49855, CVE-2026-91990).
  */
 import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
@@ -61,7 +61,7 @@ test('CVE-2025-47287: 100,000 parts are refused unread', async () => {
   expect(await statusOf(post(headers, part.repeat(100)))).toBe(415)
 })
 
-test('a body that is compressed is not opened', async () => {
+test('a compressed body is not decompressed', async () => {
   await open()
   const bomb = gzipSync(Buffer.alloc(10_000_000))
   const headers = { 'content-encoding': 'gzip', 'content-type': 'application/json' }
@@ -79,7 +79,7 @@ test('a body larger than max_request_body_size is 413, with and without Content-
   expect(await statusOf(post('Transfer-Encoding: chunked', `7d0\r\n${body}\r\n0\r\n\r\n`))).toBe(413)
 })
 
-test('more requests than requests_per_minute are 429, and say when to come again', async () => {
+test('more requests than requests_per_minute are answered with 429, and the time to wait', async () => {
   await open({ requests_per_minute: 3 })
   const answers = []
   for (let n = 0; n < 4; n++) answers.push(await api.app.inject('/'))
@@ -91,7 +91,7 @@ test('more requests than requests_per_minute are 429, and say when to come again
   expect((await api.app.inject({ url: '/', remoteAddress: '192.0.2.7' })).statusCode).toBe(200)
 })
 
-test('no more requests than max_waits_per_token of one client, and max_waits of all, are answered at once', async () => {
+test('waits beyond max_waits_per_token of one client, or max_waits of all, are refused at once', async () => {
   await open({ max_waits: 3, max_waits_per_token: 2 })
   api.answer = () => new Promise(() => {})
   const [one, other] = ['ab'.repeat(32), 'cd'.repeat(32)]
@@ -115,11 +115,15 @@ async function untilAsked(count: number): Promise<void> {
   while (api.asked.length < count) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-test('a client that does not finish its request gets 408 and is closed', SLOW_TEST, async () => {
-  await open({ request_timeout: 1 })
-  const slow = await ApiConnection.open(port, 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow:')
-  expect(await slow.ended()).toMatch(/^HTTP\/1.1 408 /)
-})
+test(
+  'a client that does not finish its request gets 408, and its connection is closed',
+  SLOW_TEST,
+  async () => {
+    await open({ request_timeout: 1 })
+    const slow = await ApiConnection.open(port, 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow:')
+    expect(await slow.ended()).toMatch(/^HTTP\/1.1 408 /)
+  },
+)
 
 test.each([
   '/static/..%2f..%2fetc/passwd',
@@ -127,7 +131,7 @@ test.each([
   '/static//etc/passwd',
   '/app',
   '/nothing',
-])('CVE-2018-15750: no file is served, nor told to be there: %s', async (url) => {
+])('CVE-2018-15750: no file is served, and the answer does not reveal whether it exists: %s', async (url) => {
   await open()
   const answer = await api.app.inject(url)
   expect(answer.statusCode).toBe(404)

@@ -52,14 +52,14 @@ const statuses = async (answers: Promise<{ statusCode: number }>[]) =>
 
 const many = (count: number) => Array.from({ length: count }, (_, n) => n)
 
-test('ten thousand guesses of tokens at once: 20 are looked at', SLOW_TEST, async () => {
+test('of ten thousand guesses of tokens at once only 20 are checked', SLOW_TEST, async () => {
   const found = await statuses(many(10_000).map((n) => byToken(guess(n))))
   expect(asked).toBe(20)
   expect(found.filter((status) => status === 401)).toHaveLength(20)
   expect(found.filter((status) => status === 429)).toHaveLength(9980)
 })
 
-test('ten thousand guesses of one password from one address: 20 are looked at', SLOW_TEST, async () => {
+test('of ten thousand guesses of one password from one address only 20 are checked', SLOW_TEST, async () => {
   const found = await statuses(many(10_000).map((n) => byPassword('fred', `guess ${n}`)))
   expect([asked, found.filter((status) => status === 401).length]).toEqual([20, 20])
   const told = log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message)
@@ -69,7 +69,7 @@ test('ten thousand guesses of one password from one address: 20 are looked at', 
   ])
 })
 
-test('guesses of one password from a hundred addresses: 20 are looked at, and fred comes in from where he did before', async () => {
+test('of guesses of one password from 100 addresses only 20 are checked, and fred can sign in from his usual address', async () => {
   expect((await byPassword('fred', 'right', '198.51.100.1')).statusCode).toBe(200)
   asked = 0
   await statuses(many(100).map((n) => byPassword('fred', `guess ${n}`, `192.0.2.${n}`)))
@@ -108,7 +108,7 @@ test('who waits learns nothing from the right password', async () => {
   expect((await byPassword('fred', 'right')).statusCode).toBe(429)
 })
 
-test('the same wrong token again and again is refused at last, and keeps nobody else at that address out', async () => {
+test('the same wrong token is refused with 429 after 20 tries, and other users of that address can sign in', async () => {
   const found = []
   for (let n = 0; n < 30; n++) found.push((await byToken(guess(1))).statusCode)
   expect(found.slice(0, 20).every((status) => status === 401)).toBe(true)
@@ -116,7 +116,7 @@ test('the same wrong token again and again is refused at last, and keeps nobody 
   expect((await byPassword('anna', 'right')).statusCode).toBe(200)
 })
 
-test('many waits are under way at once with a token that is not known here yet', SLOW_TEST, async () => {
+test('many waits with a token that is new to this server can be under way at once', SLOW_TEST, async () => {
   const over = deferred<object>()
   let begun = 0
   api.app.get('/long', () => {
@@ -130,20 +130,20 @@ test('many waits are under way at once with a token that is not known here yet',
   expect((await found).every((status) => status === 200)).toBe(true)
 })
 
-test('a user who has signed in goes on while others at the same address guess', async () => {
+test('a signed-in user can send requests while other clients of the same address guess tokens', async () => {
   expect((await byToken(GOOD)).statusCode).toBe(200)
   await statuses(many(50).map((n) => byToken(guess(n))))
   expect((await byToken(GOOD)).statusCode).toBe(200)
   expect((await byToken(GOOD, '192.0.2.9')).statusCode).toBe(200)
 })
 
-test('commands with many different passwords in one request are as many guesses', async () => {
+test('many different passwords in one request count as that many guesses', async () => {
   const payload = many(100).map((n) => ({ username: `user${n}`, password: `p${n}`, eauth: 'pam' }))
   const answer = await api.app.inject({ method: 'POST', url: '/door', payload })
   expect([answer.statusCode, asked]).toEqual([429, 0])
 })
 
-test('an address is locked out as long as Retry-After says; attempts do not prolong that', async () => {
+test('an address is locked out as long as Retry-After says; further attempts do not prolong that', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   try {
     await statuses(many(20).map((n) => byToken(guess(n))))
@@ -165,7 +165,7 @@ test('addresses of one IPv6 network count as one', async () => {
   expect((await byToken(guess(60), '2001:db8:1::1')).statusCode).toBe(401)
 })
 
-test('a token in a path or query is not in the log', async () => {
+test('a token in a path or query is not logged', async () => {
   const secret = 'c4'.repeat(32)
   const urls = [`/events?token=${secret}`, `/ws/${secret}`, `/all_events/${secret}/`, `/none?token=${secret}`]
   for (const url of urls) expect((await api.app.inject(url)).statusCode).toBeGreaterThan(399)
@@ -173,7 +173,7 @@ test('a token in a path or query is not in the log', async () => {
   expect(JSON.stringify(log.lines)).not.toContain(secret)
 })
 
-test('a password beside a token that is right is not learnt to be right', async () => {
+test('a password beside a valid token is not recorded as right', async () => {
   api.app.post('/calls', async () => ({})) // as `POST /`, which takes the token
   for (const n of many(30)) {
     const payload = { username: 'fred', password: `guess ${n}`, eauth: 'pam' }
@@ -202,7 +202,7 @@ test('credentials that /login does not look at are not learnt to be right', asyn
 })
 
 test.each(['/login', '/token'])(
-  '%s counts guesses of a password whatever token they bring along',
+  '%s counts guesses of a password whatever token comes with them',
   async (url) => {
     expect((await byToken(GOOD)).statusCode).toBe(200)
     asked = 0
@@ -220,7 +220,7 @@ test.each(['/login', '/token'])(
   },
 )
 
-test('of two cookies the one that is used is the one that counts', async () => {
+test('of two cookies the one that is used is counted as the guess', async () => {
   expect((await byToken(GOOD)).statusCode).toBe(200)
   const cookie = (n: number) => `session_id=${GOOD}; session_id=${guess(n)}`
   const found = await statuses(
@@ -229,7 +229,7 @@ test('of two cookies the one that is used is the one that counts', async () => {
   expect(found.filter((status) => status === 429)).toHaveLength(10)
 })
 
-test('an id token is another one than that of before', async () => {
+test('a new id token is not refused because of an earlier one', async () => {
   api.app.post('/oidc', async ({ body }) => {
     if ((body as { id_token: string }).id_token !== 'fresh') throw httpError(401, 'expired')
     return {}
@@ -266,7 +266,7 @@ describe('clients that leave', () => {
   const connections = () =>
     new Promise<number>((resolve) => api.app.server.getConnections((_, count) => resolve(count)))
 
-  test('while they wait for their turn keep nobody out for ever', async () => {
+  test('while they wait for their turn do not lock the address out for ever', async () => {
     const clients = await Promise.all(
       many(60).map((n) => ApiConnection.get(port, '/stats', [`X-Auth-Token: ${guess(n)}`])),
     )
@@ -276,7 +276,7 @@ describe('clients that leave', () => {
     expect((await byToken(GOOD, '127.0.0.1')).statusCode).toBe(200)
   })
 
-  test('before their password is answered have guessed', async () => {
+  test('before their password is checked have their guess counted', async () => {
     const body = (n: number) => JSON.stringify({ username: 'fred', password: `guess ${n}`, eauth: 'pam' })
     for (const n of many(20)) {
       const text = body(n)

@@ -62,7 +62,7 @@ const ask = (): Promise<Said> =>
 
 const fingerprint = async (file: string) => new X509Certificate(await readFile(file)).fingerprint256
 
-test('the certificate is read again when that is asked', async () => {
+test('the certificate is read again on request', async () => {
   expect(await ask()).toEqual({ status: 200, fingerprint: await fingerprint(first.cert) })
   await copyFile(second.cert, first.cert)
   await copyFile(second.key, first.key)
@@ -71,7 +71,7 @@ test('the certificate is read again when that is asked', async () => {
   await until('the new certificate', async () => (await ask()).fingerprint === renewed)
 })
 
-test('websockets are served as well, and plain HTTP is not', async () => {
+test('websockets are served as well, and unencrypted HTTP is refused', async () => {
   const socket = new WebSocket(`wss://127.0.0.1:${server?.port}/ws/abc`, { rejectUnauthorized: false })
   const status = await new Promise((resolve) => {
     socket.on('unexpected-response', (_request, response) => resolve(response.statusCode))

@@ -26,27 +26,31 @@ const readyz = async () => {
   return [answer.statusCode, answer.json()]
 }
 
-test('the server is ready when the master answers; otherwise it reports why not', SLOW_TEST, async () => {
-  await open()
-  expect(await readyz()).toEqual([200, { ready: true, reasons: [] }])
-  expect((await api.app.inject('/livez')).json()).toEqual({ live: true })
-  api.answer = () => {
-    throw new Error('nobody at 127.0.0.1:4506 (configuration in /etc/salt)')
-  }
-  const reasons = ['The master does not answer. The log of this server says why.']
-  await until('the master to be missed', async () => (await readyz())[0] === 503)
-  expect(await readyz()).toEqual([503, { ready: false, reasons }])
-  expect((await api.app.inject('/livez')).statusCode).toBe(200)
-})
+test(
+  'the server is ready when the master answers, and reports the reason while it does not',
+  SLOW_TEST,
+  async () => {
+    await open()
+    expect(await readyz()).toEqual([200, { ready: true, reasons: [] }])
+    expect((await api.app.inject('/livez')).json()).toEqual({ live: true })
+    api.answer = () => {
+      throw new Error('nobody at 127.0.0.1:4506 (configuration in /etc/salt)')
+    }
+    const reasons = ['The master does not answer. The log of this server says why.']
+    await until('the master to be missed', async () => (await readyz())[0] === 503)
+    expect(await readyz()).toEqual([503, { ready: false, reasons }])
+    expect((await api.app.inject('/livez')).statusCode).toBe(200)
+  },
+)
 
-test('the server is not ready while its question to the master has to wait', SLOW_TEST, async () => {
+test('the server is not ready while its request to the master is queued', SLOW_TEST, async () => {
   await open()
   api.answer = () => new Promise(() => {})
   const reasons = ['The master does not keep up with the requests of this server.']
   expect(await readyz()).toEqual([503, { ready: false, reasons }])
 })
 
-test('however often it is asked whether it is ready, the master is asked once', async () => {
+test('many requests for readiness cause one request to the master', async () => {
   await open()
   await Promise.all(Array.from({ length: 200 }, readyz))
   expect(api.asked.filter(({ cmd }) => cmd === 'ping')).toHaveLength(1)
@@ -78,8 +82,8 @@ const KEY = ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub2
 test.each([
   ['asks for another protocol', '/', ['Connection: Upgrade', 'Upgrade: h2c']],
   ['is refused a websocket', '/ws/nohex', [...UPGRADE, ...KEY]],
-  ['has a body with that', '/', [...UPGRADE, 'Content-Length: 1']],
-])('a client that %s, and never closes its side, is closed', async (_, path, headers) => {
+  ['has a body with the upgrade request', '/', [...UPGRADE, 'Content-Length: 1']],
+])('a client that %s, and never closes its connection, is disconnected', async (_, path, headers) => {
   await open()
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   socket.on('error', () => {})

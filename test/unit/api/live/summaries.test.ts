@@ -24,7 +24,7 @@ function answer(summaries: Summaries, jid: string, id: string, value: unknown): 
   })
 }
 
-test('a job that changes is there once, with all its minions and what they have returned', () => {
+test('a job that changes is listed once, with all its minions and their returns', () => {
   const summaries = new Summaries({ grains: true })
   start(summaries, jidOf(1), ['web1', 'web"2'])
   answer(summaries, jidOf(1), 'web1', { temperature: 3 })
@@ -47,7 +47,7 @@ test('a job that changes is there once, with all its minions and what they have 
   expect(changedIn(summaries)).toMatchObject([{ state: 'complete' }])
 })
 
-test('the oldest jobs are forgotten when minions have returned more than is kept', () => {
+test('the oldest jobs are dropped when minions have returned more than the limit', () => {
   const summaries = new Summaries({ grains: true })
   for (let n = 0; n < 20; n++) {
     start(summaries, jidOf(n), ['web1'])

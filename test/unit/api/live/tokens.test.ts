@@ -25,7 +25,7 @@ beforeEach(() => {
 })
 afterEach(() => tokens.close())
 
-test('a reader whose token was revoked elsewhere is closed with that reason', async () => {
+test('a reader whose token was revoked elsewhere is disconnected with that reason', async () => {
   const owner = await tokens.require(TOKEN)
   let ended = 0
   for (let n = 0; n < 3; n++) tokens.watch(TOKEN, owner, () => ended++)
@@ -33,7 +33,7 @@ test('a reader whose token was revoked elsewhere is closed with that reason', as
   await until('the end', () => ended === 3)
 })
 
-test('a master that does not answer revokes nothing', async () => {
+test('no token is revoked while the master does not answer', async () => {
   const owner = await tokens.require(TOKEN)
   let ended = false
   tokens.watch(TOKEN, owner, () => {
@@ -64,12 +64,12 @@ test.each([
   { name: 'fred' },
   { name: 'fred', expire: 'soon' },
   { name: 'fred', expire: 1 },
-])('whatever else the master answers is no owner: %j', async (said) => {
+])('an invalid answer of the master is not taken for an owner: %j', async (said) => {
   answer = () => said
   expect(await tokens.ownerOf(TOKEN)).toBeUndefined()
 })
 
-test('/logout ends what is read with the token', async () => {
+test('/logout ends the streams of the token', async () => {
   const api = await openTestApi()
   api.answer = ({ cmd }) => (cmd === '_revoke_token' ? true : { name: 'fred', expire: inAnHour() })
   await api.app.listen({ host: '127.0.0.1', port: 0 })
@@ -84,7 +84,7 @@ test('/logout ends what is read with the token', async () => {
   await api.close()
 })
 
-test('a master that takes its time is not asked again before it has answered', async () => {
+test('a master that has not answered yet is not asked again', async () => {
   const owner = await tokens.require(TOKEN)
   tokens.watch(TOKEN, owner, () => {})
   answer = () => new Promise(() => {})

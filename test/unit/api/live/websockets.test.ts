@@ -79,7 +79,7 @@ test('/ws sends events once the client is ready', async () => {
   expect(about(client, 'early')).toEqual([])
 })
 
-test('/all_events of rest_tornado has the event alone', async () => {
+test('/all_events of rest_tornado sends the event alone', async () => {
   await open()
   const client = await ready(await connect(`/all_events/${TOKEN}`))
   await api.events.fire('custom/tag', { n: 1 })
@@ -143,7 +143,7 @@ test('a page of another origin cannot use the cookie of its reader', async () =>
   await connect('/ws', { headers: { Cookie, Origin: `http://127.0.0.1:${port}` } })
 })
 
-test('cors_origin names pages that may; * lets any page, but not by the cookie', async () => {
+test('cors_origin lists pages that may connect; * allows every page, but not with the cookie', async () => {
   await open({ cors_origin: ['https://console.example'] })
   const Cookie = `session_id=${TOKEN}`
   await connect('/ws', { headers: { Cookie, Origin: 'https://console.example' } })
@@ -154,7 +154,7 @@ test('cors_origin names pages that may; * lets any page, but not by the cookie',
 })
 
 test.each(['/ws', '/ws/nohex', `/ws/${'cd'.repeat(32)}`, '/all_events/x', '/formatted_events/x'])(
-  'without a token that the master knows there is no websocket: %s',
+  'without a valid token no websocket is opened: %s',
   async (path) => {
     await open()
     expect(await refusalOf(path)).toBe(401)
@@ -193,7 +193,7 @@ test('a websocket is closed with a reason when the server stops', async () => {
   expect(await over).toEqual({ code: 1001, reason: 'The server is stopping.' })
 })
 
-test('one that takes nothing is closed: 1013', async () => {
+test('a websocket whose client does not read is closed with 1013', async () => {
   await open({ max_reader_backlog: 200_000 })
   const client = await ready(await connect(`/ws/${TOKEN}`))
   client.socket.pause()
@@ -204,7 +204,7 @@ test('one that takes nothing is closed: 1013', async () => {
   expect([1013, 1006]).toContain((await client.over).code)
 })
 
-test('a request that asks for another protocol is answered as if it had not', async () => {
+test('a request to upgrade to another protocol is answered as an ordinary request', async () => {
   await open()
   const asking = await ApiConnection.get(port, '/livez', ['Connection: Upgrade', 'Upgrade: h2c'])
   expect(await asking.has('live')).toMatch(/^HTTP\/1.1 200 OK/)
@@ -215,7 +215,7 @@ test('a request that asks for another protocol is answered as if it had not', as
   expect(await posting.ended()).toMatch(/^HTTP\/1.1 400 .*Leave out the header Upgrade/s)
 })
 
-test('a websocket that is closed is no open request any more', async () => {
+test('a closed websocket no longer counts as an open request', async () => {
   await open({ metrics: true, stats_disable_auth: true })
   const requests = async () =>
     /^salt_api_requests_open (\d+)$/m.exec((await api.app.inject('/metrics')).body)?.[1]

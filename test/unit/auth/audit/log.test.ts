@@ -82,7 +82,7 @@ async function start(what: string, argument = ''): Promise<ChildProcess & { said
 }
 
 describe('a line', () => {
-  test('is JSON, numbered, and has the hash of itself without that member and of the line before', async () => {
+  test('is JSON with a number, its own hash, and the hash of the line before', async () => {
     await record(3)
     const found = await read()
     expect(found.map(({ seq, args }) => [seq, args])).toEqual([
@@ -98,12 +98,12 @@ describe('a line', () => {
     expect(createHash('sha256').update(bare).digest('hex')).toBe(found[2].hash)
   })
 
-  test('is for the user of the master alone', async () => {
+  test('is readable by the user of the master only', async () => {
     await record(1)
     expect((await stat(config.audit_log)).mode & 0o777).toBe(0o600)
   })
 
-  test('stays small, whatever somebody sends', async () => {
+  test('stays short, however long the request is', async () => {
     const log = openLog()
     await log.record(entry({ args: ['x'.repeat(100_000)], tgt: Array(50_000).fill('web1') }))
     const [line] = await read()
@@ -112,7 +112,7 @@ describe('a line', () => {
     expect(await problems()).toEqual([])
   })
 
-  test('stays small and readable, whatever is said of it', async () => {
+  test('stays short and readable, however long user, sender and reason are', async () => {
     const log = openLog()
     const long = 'x'.repeat(3_000_000)
     await log.record(entry({ user: long, reason: `'${long}' is not the name of a function.`, from: long }))
@@ -121,7 +121,7 @@ describe('a line', () => {
     expect(await problems()).toEqual([])
   })
 
-  test('can hold what JSON has no form of', async () => {
+  test('can hold values that JSON cannot express', async () => {
     const log = openLog()
     await log.record(
       entry({ args: [2n ** 70n, Number.NaN, new Map([[1, 'a']]), Buffer.from('b'), '\u2028\n'] }),
@@ -130,9 +130,9 @@ describe('a line', () => {
   })
 
   test.each<[string, Partial<AuditEntry>]>([
-    ['a stranger', { user: 'mallory', claimed: true }],
-    ['what a minion is refused', { user: 'web1', by: 'minion' }],
-  ])('about %s is one of a hundred a minute; the next one says how many were left out', async (_, about) => {
+    ['an unauthenticated user', { user: 'mallory', claimed: true }],
+    ['a refused request of a minion', { user: 'web1', by: 'minion' }],
+  ])('about %s is written 100 times a minute; the next one counts those left out', async (_, about) => {
     const log = openLog()
     const refusal = entry({ verdict: 'refused', ...about })
     await Promise.all(Array.from({ length: 250 }, () => log.record(refusal)))
@@ -140,7 +140,7 @@ describe('a line', () => {
     expect(await lines()).toHaveLength(101)
   })
 
-  test('waits with ten thousand others at most', async () => {
+  test('is dropped if more than ten thousand are waiting', async () => {
     const log = openLog()
     await Promise.all(Array.from({ length: 10_050 }, () => log.record(entry())))
     expect(await lines()).toHaveLength(10_001)
@@ -151,7 +151,7 @@ describe('a line', () => {
 describe('verify', () => {
   const at = (line: number, seq = line) => `${config.audit_log} line ${line} (seq ${seq})`
 
-  test('finds nothing wrong with a log nobody touched, and tells its end', async () => {
+  test('accepts an unchanged log, and reports its last line', async () => {
     await record(5)
     const last = (await read()).at(-1)
     expect(await verify()).toEqual({
@@ -164,13 +164,13 @@ describe('verify', () => {
     })
   })
 
-  test('names a line that was changed', async () => {
+  test('reports a line that was changed', async () => {
     await record(5)
     await edit((all) => all.map((line, index) => (index === 2 ? line.replace('root', 'toor') : line)))
     expect(await problems()).toEqual([`${at(3)} was changed: its hash does not match its text.`])
   })
 
-  test('names a line that was changed and given a new hash', async () => {
+  test('reports a line that was changed and given a new hash', async () => {
     await record(5)
     const remade = (line: string) => {
       const body = `${line.replace('root', 'toor').split(', "hash"')[0]}}`
@@ -182,7 +182,7 @@ describe('verify', () => {
     ])
   })
 
-  test('names lines that were removed', async () => {
+  test('reports lines that were removed', async () => {
     await record(6)
     await edit((all) => all.filter((_, index) => index !== 1))
     expect(await problems()).toEqual([`Before ${at(2, 3)}, line seq 2 is missing.`])
@@ -193,7 +193,7 @@ describe('verify', () => {
     ])
   })
 
-  test('names a line that was inserted, of whatever kind', async () => {
+  test('reports a line that was inserted, of whatever kind', async () => {
     await record(3)
     await edit(([first = '', ...rest]) => [first, 'I was here', ...rest])
     expect(await problems()).toEqual([`${config.audit_log} line 2 is not a line of an audit log.`])
@@ -203,7 +203,7 @@ describe('verify', () => {
     ])
   })
 
-  test('names lines that changed places', async () => {
+  test('reports lines that changed places', async () => {
     await record(4)
     await edit(([one = '', two = '', three = '', four = '']) => [one, three, two, four])
     expect(await problems()).toEqual([
@@ -212,7 +212,7 @@ describe('verify', () => {
     ])
   })
 
-  test('misses what was cut off at the end, before and after the next line was written', async () => {
+  test('reports lines that were cut off at the end, before and after the next line was written', async () => {
     await record(5)
     await edit((all) => all.slice(0, 3))
     expect(await problems()).toEqual([
@@ -226,7 +226,7 @@ describe('verify', () => {
     expect(await problems()).toEqual([`Before ${at(4, 6)}, lines seq 4 to 5 are missing.`])
   })
 
-  test('misses what was cut off and forgotten by the store as well, if an earlier end was noted', async () => {
+  test('reports lines that were cut off and removed from the store as well, if an earlier end was noted', async () => {
     await record(5)
     const noted = (await verify()).last
     for (const log of open.splice(0)) await log.close()
@@ -244,20 +244,20 @@ describe('verify', () => {
     ])
   })
 
-  test('knows a noted line again', async () => {
+  test('recognises a noted line', async () => {
     await record(5)
     const noted = (await read())[2]
     await record(2)
     expect(await problems({ since: 3, hash: noted.hash })).toEqual([])
   })
 
-  test('of a log that is not there says that it is empty', async () => {
+  test('reports that a missing log is empty', async () => {
     expect(await verify()).toMatchObject({ valid: true, lines: 0, problems: [] })
   })
 })
 
 describe('rotation', () => {
-  test('goes on with the chain in a new file, and all files are read', async () => {
+  test('continues the chain in a new file, and all files are read', async () => {
     await record(3)
     await rename(config.audit_log, `${config.audit_log}.1`)
     await record(2)
@@ -269,7 +269,7 @@ describe('rotation', () => {
     expect(found.map(({ seq }) => seq)).toEqual([2, 3, 4, 5])
   })
 
-  test('may copy and empty the file, which is told', async () => {
+  test('may copy and empty the file, which is logged', async () => {
     await record(2)
     await writeFile(`${config.audit_log}.1`, await readFile(config.audit_log))
     await truncate(config.audit_log)
@@ -281,7 +281,7 @@ describe('rotation', () => {
     expect(await problems()).toEqual([])
   })
 
-  test('that takes old files away leaves a log that says where it begins', async () => {
+  test('that removes old files leaves a log that says where it begins', async () => {
     await record(3)
     await rm(config.audit_log)
     await record(2)
@@ -292,8 +292,8 @@ describe('rotation', () => {
   })
 })
 
-describe('what goes wrong', () => {
-  test('a line that was not finished is removed before the next one, which tells it', async () => {
+describe('after a failure', () => {
+  test('an unfinished line is removed before the next one, which says so', async () => {
     await record(2)
     await appendFile(config.audit_log, '{"seq": 3, "time": "20')
     expect(await verify()).toMatchObject({
@@ -308,7 +308,7 @@ describe('what goes wrong', () => {
     expect(await problems()).toEqual([])
   })
 
-  test('a log whose store is gone goes on where the file ends', async () => {
+  test('a log whose store is gone continues where the file ends', async () => {
     await record(3)
     for (const log of open.splice(0)) await log.close()
     await rm(join(folder, 'audit.mdb'))
@@ -317,14 +317,14 @@ describe('what goes wrong', () => {
     expect(await problems()).toEqual([])
   })
 
-  test('another file of that name is left as it is, and the log begins behind it', async () => {
+  test('a foreign file of that name is kept, and the log begins after its content', async () => {
     await writeFile(config.audit_log, 'somebody else wrote this\n')
     await record(1)
     expect((await lines())[0]).toBe('somebody else wrote this')
     expect(await problems()).toEqual([`${config.audit_log} line 1 is not a line of an audit log.`])
   })
 
-  test('nothing fails where it cannot be written: that is said once, and how many lines are missing', async () => {
+  test('a log that cannot be written causes one warning with the number of missing lines, and no other failure', async () => {
     await mkdir(config.audit_log)
     await record(3)
     expect(complaints).toEqual([
@@ -340,7 +340,7 @@ describe('what goes wrong', () => {
     ])
   })
 
-  test('what could not be written makes the log invalid: before the next line, also of another process, and after it', async () => {
+  test('lines that could not be written make the log invalid, before and after the next line, in every process', async () => {
     await mkdir(config.audit_log)
     for (let n = 0; n < 3; n++) await openLog().record(entry())
     for (const log of open.splice(0)) await log.close() // its count is not in memory any more
@@ -357,31 +357,35 @@ describe('what goes wrong', () => {
     })
   })
 
-  test('a full disk leaves no half line, and the log goes on when there is room', needs(MOUNTS), async () => {
-    const disk = mountSmallDisk(join(folder, 'disk'), 1)
-    config = { ...config, audit_log: join(folder, 'disk/audit.log') }
-    try {
-      await record(3)
-      disk.fill()
-      const log = openLog()
-      const large = entry({ args: ['x'.repeat(16_000)] })
-      await Promise.all(Array.from({ length: 5 }, () => log.record(large)))
-      expect(complaints.join('\n')).toContain('the disk is full')
-      expect(await lines()).toHaveLength(3)
-      disk.makeRoom()
-      await record(1)
-      expect((await read()).slice(3)).toMatchObject([{ act: 'log', left_out: 5 }, { args: [1] }])
-      expect(await problems()).toEqual([
-        expect.stringMatching(/Before .* \(seq 4\), 5 lines could not be written\.$/),
-      ])
-      for (const log of open.splice(0)) await log.close()
-    } finally {
-      disk.close()
-    }
-  })
+  test(
+    'a full disk leaves no half line, and the log continues when there is room',
+    needs(MOUNTS),
+    async () => {
+      const disk = mountSmallDisk(join(folder, 'disk'), 1)
+      config = { ...config, audit_log: join(folder, 'disk/audit.log') }
+      try {
+        await record(3)
+        disk.fill()
+        const log = openLog()
+        const large = entry({ args: ['x'.repeat(16_000)] })
+        await Promise.all(Array.from({ length: 5 }, () => log.record(large)))
+        expect(complaints.join('\n')).toContain('the disk is full')
+        expect(await lines()).toHaveLength(3)
+        disk.makeRoom()
+        await record(1)
+        expect((await read()).slice(3)).toMatchObject([{ act: 'log', left_out: 5 }, { args: [1] }])
+        expect(await problems()).toEqual([
+          expect.stringMatching(/Before .* \(seq 4\), 5 lines could not be written\.$/),
+        ])
+        for (const log of open.splice(0)) await log.close()
+      } finally {
+        disk.close()
+      }
+    },
+  )
 
   test(
-    'a process that is stopped in the middle of writing keeps nobody, and is named; one that is slow is not',
+    'a process that is stopped while writing does not block others, and is named; a slow one is not',
     SLOW_TEST,
     async () => {
       await record(1) // LMDB opens a file only while nobody writes
@@ -417,7 +421,7 @@ describe('what goes wrong', () => {
   })
 })
 
-test('list filters by user, act and verdict, and gives the newest', async () => {
+test('list filters by user, act and verdict, and returns the newest lines', async () => {
   const log = openLog()
   await log.record(entry({ user: 'web1', act: 'peer' }))
   await log.record(entry({ user: 'web2', act: 'peer', verdict: 'refused', reason: 'No.' }))

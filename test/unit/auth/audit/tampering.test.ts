@@ -1,4 +1,4 @@
-/** Files of an audit log as somebody else has left them: what is written behind them, and what verify says. */
+/** Files of an audit log that were tampered with: how writing continues, and what verify reports. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
@@ -50,7 +50,7 @@ function hashed(members: object): string {
 }
 
 describe('writing', () => {
-  test('follows no link, whoever put it there', async () => {
+  test('follows no link', async () => {
     const target = join(folder, 'precious')
     await writeFile(target, 'precious\n')
     await symlink(target, path)
@@ -58,12 +58,12 @@ describe('writing', () => {
     expect(await readFile(target, 'utf8')).toBe('precious\n')
   })
 
-  test('goes to a file and to nothing else', () => {
+  test('goes to a regular file only', () => {
     execFileSync('mkfifo', [path])
     expect(() => append(1)).toThrow('it is not a file')
   })
 
-  test('notices another file of the same size, and says that it is not of this log', async () => {
+  test('detects another file of the same size, and logs that its content is foreign', async () => {
     append(2)
     const other = join(folder, 'other')
     await writeFile(other, `${'x'.repeat((await text()).length - 1)}\n`)
@@ -75,7 +75,7 @@ describe('writing', () => {
     ])
   })
 
-  test('goes on behind the last line that is whole where the end of the chain was lost', async () => {
+  test('continues after the last whole line if the end of the chain was lost', async () => {
     append(3)
     await replaced(2, (line) => line.replace('"seq": 3', '"seq": 900'))
     end = undefined
@@ -94,7 +94,7 @@ describe('writing', () => {
 describe('verify', () => {
   const problems = async () => (await verify()).problems
 
-  test('reads rotated files in the order of their lines, and no others', async () => {
+  test('reads rotated files in the order of their lines, and no other files', async () => {
     for (const name of ['audit.log.2', 'audit.log.1']) {
       append(2)
       await rename(path, join(folder, name))
@@ -111,7 +111,7 @@ describe('verify', () => {
     })
   })
 
-  test('says which file cannot be read, from its beginning or from somewhere on', async () => {
+  test('names a file that cannot be read, from its beginning or from some position on', async () => {
     append(1)
     await mkdir(`${path}.1`)
     await writeFile(`${path}.2.gz`, 'not packed')
@@ -121,13 +121,13 @@ describe('verify', () => {
     ])
   })
 
-  test('takes text of any length without a line break for no line', async () => {
+  test('does not count a text without a line break as a line', async () => {
     append(1)
     await writeFile(path, `${await text()}${'x'.repeat(5_000_000)}`)
     expect((await problems())[0]).toBe(`${path} line 2 is not a line of an audit log.`)
   })
 
-  test('misses the end of the last line of a file that was rotated away', async () => {
+  test('reports a missing end of the last line of a rotated file', async () => {
     append(2)
     await writeFile(`${path}.1`, (await text()).slice(0, -20))
     await rm(path)
@@ -135,7 +135,7 @@ describe('verify', () => {
     expect(await problems()).toEqual([`${path}.1 line 2 is not a line of an audit log.`])
   })
 
-  test('names a line that was put before one with the same number, and not what follows', async () => {
+  test('reports a line that was inserted before one with the same number, and not the lines after it', async () => {
     append(3)
     const [first] = await read()
     const forged = hashed({ seq: 2, time: '', act: 'publish', prev: first?.hash })
@@ -143,7 +143,7 @@ describe('verify', () => {
     expect(await problems()).toEqual([expect.stringContaining('line 3 (seq 2) is out of place')])
   })
 
-  test('names a line in place of another once, and how many more are missing there', async () => {
+  test('reports a replaced line once, and how many more are missing there', async () => {
     append(5)
     await replaced(1, () => 'I was here')
     const here = `${path} line 2 is not a line of an audit log.`
@@ -152,7 +152,7 @@ describe('verify', () => {
     expect(await problems()).toEqual([here, `Before ${path} line 3 (seq 4), lines seq 2 to 3 are missing.`])
   })
 
-  test('names a line whose number was changed, and not what follows', async () => {
+  test('reports a line whose number was changed, and not the lines after it', async () => {
     append(3)
     await replaced(1, (line) => line.replace('"seq": 2', '"seq": 50'))
     expect(await problems()).toEqual([expect.stringContaining('line 2 (seq 50) was changed')])
@@ -162,7 +162,7 @@ describe('verify', () => {
     ['a number that is text', hashed({ seq: '2', prev: '' })],
     ['nothing before it', hashed({ seq: 2 })],
     ['no JSON', `x, "hash": "${'0'.repeat(64)}"}`],
-  ])('takes %s for no line', async (_, line) => {
+  ])('does not count %s as a line', async (_, line) => {
     append(3)
     await replaced(1, () => line)
     expect(await problems()).toEqual([`${path} line 2 is not a line of an audit log.`])

@@ -1,4 +1,4 @@
-/** What backends are given, and what of their answers is believed. */
+/** The credentials that backends get, and the parts of their answers that are used. */
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { Backends } from '../../../../core/auth/backends/backends.ts'
@@ -30,25 +30,25 @@ describe('a backend', () => {
     return seen
   }
 
-  test('is given what it asks for and nothing else', async () => {
+  test('gets the credentials it declares and no others', async () => {
     expect(await given({ ...fred, otp: '1', service: 'other', eauth: 'saying' })).toEqual({
       ...fred,
       otp: '1',
     })
   })
 
-  test('is given no longer text than 64 KiB', async () => {
+  test('gets no text longer than 64 KiB', async () => {
     const long = 'x'.repeat(65_536)
     expect(await given({ ...fred, otp: long })).toEqual({ ...fred, otp: long })
     expect(await given({ ...fred, otp: `${long}x` })).toEqual(fred)
     expect(await given({ username: 'fred', password: `${long}x` })).toEqual({ username: 'fred' })
   })
 
-  test('is given nothing that every object of JavaScript has', async () => {
+  test('gets no members that every JavaScript object has', async () => {
     expect(await given(fred)).toEqual(fred)
   })
 
-  test.each([[['fred']], [5], [{ $ne: 1 }], [null]])('is not asked for %j', async (odd) => {
+  test.each([[['fred']], [5], [{ $ne: 1 }], [null]])('is not called for %j', async (odd) => {
     for (const credentials of [
       { ...fred, username: odd },
       { ...fred, password: odd },
@@ -60,7 +60,7 @@ describe('a backend', () => {
     }
   })
 
-  test('that external_auth does not name is not asked, also if there is one', async () => {
+  test('that external_auth does not name is not called, even if it exists', async () => {
     for (const name of ['auto', 'listed', '__proto__', 'constructor'])
       expect(await backends(() => ({ name: 'fred' })).authenticate(name, fred)).toEqual({
         refused: `external_auth does not name the backend '${name}'`,
@@ -77,7 +77,7 @@ describe('a backend', () => {
     })
   })
 
-  test('is asked by 32 at once, and by others when these are done', async () => {
+  test('checks 32 log-ins at once, and others when these are done', async () => {
     const done = deferred()
     const slow = backends(() => done.promise.then(() => ({ name: 'fred' })))
     const first = Array.from({ length: 32 }, () => slow.authenticate('saying', fred))
@@ -108,17 +108,17 @@ describe('an answer', () => {
     [{ name: 'fred', permissions: '.*' }],
     [{ name: 'fred', permissions: { '*': ['.*'] } }],
     [{ refused: true }],
-  ])('that is none lets nobody in: %j', async (answer) => {
+  ])('that is invalid authenticates no user: %j', async (answer) => {
     expect(await outcome(answer)).toEqual({ unknowable: 'the backend saying returned no valid answer' })
   })
 
-  test('is who it is, with groups and permissions of their own', async () => {
+  test('is the name of the user, with groups and permissions', async () => {
     expect(await outcome({ name: 'x'.repeat(256) })).toEqual({ known: { name: 'x'.repeat(256), groups: [] } })
     const known = { name: 'fred', groups: ['ops'], permissions: ['test.*'] }
     expect(await outcome({ ...known, more: 1 })).toEqual({ known })
   })
 
-  test('that refuses is the reason, whatever else it says', async () => {
+  test('that refuses is the reason, whatever else it has', async () => {
     expect(await outcome({ refused: 'locked', name: 'root' })).toEqual({ refused: 'locked' })
   })
 })

@@ -24,7 +24,7 @@ function open(limit = 20) {
 const many = (count: number) => Array.from({ length: count }, (_, n) => n)
 const looked = async (attempts: Promise<boolean>[]) => (await Promise.all(attempts)).filter(Boolean).length
 
-test('of 150 guesses at once 20 are looked at, and none more before login_lockout is over', async () => {
+test('of 150 guesses at once 20 are checked, and none more before login_lockout is over', async () => {
   const { attempt, pass } = open()
   expect(await looked(many(150).map((n) => attempt('fred', `guess ${n}`)))).toBe(20)
   expect(await attempt('fred', 'right')).toBe(false)
@@ -32,19 +32,19 @@ test('of 150 guesses at once 20 are looked at, and none more before login_lockou
   expect(await attempt('fred', 'right')).toBe(true)
 })
 
-test('a name that is written otherwise is the same user', async () => {
+test('different spellings of a name count as the same user', async () => {
   const { attempt } = open()
   const names = ['fred', 'Fred', 'FRED', ' fred', 'fred ', 'ｆｒｅｄ']
   expect(await looked(many(60).map((n) => attempt(names[n % 6] as string, `guess ${n}`)))).toBe(20)
 })
 
-test('guesses at one user keep no other out', async () => {
+test('guesses at one user do not lock out another', async () => {
   const { attempt } = open()
   await looked(many(150).map((n) => attempt('fred', `guess ${n}`)))
   expect(await attempt('anna', 'right')).toBe(true)
 })
 
-test('who has been right at an address before comes in from there, whoever guesses elsewhere', async () => {
+test('a user can sign in from an address of an earlier log-in while guesses come from others', async () => {
   const { attempt } = open()
   await attempt('fred', 'right', '192.0.2.1')
   await looked(many(150).map((n) => attempt('fred', `guess ${n}`)))
@@ -71,25 +71,25 @@ test('at an address where the user has been right before 20 guesses are looked a
   expect(await attempt('fred', 'right', '192.0.2.1')).toBe(true)
 })
 
-test('while guesses are refused the right password is, too, though it was right before', async () => {
+test('while guesses are refused the right password is, too, even if it was right before', async () => {
   const { attempt } = open()
   expect(await attempt('fred', 'right')).toBe(true)
   await looked(many(20).map((n) => attempt('fred', `guess ${n}`)))
   expect(await attempt('fred', 'right')).toBe(false)
 })
 
-test('the same wrong password again locks itself out only', async () => {
+test('the same wrong password sent repeatedly does not lock out the right one', async () => {
   const { attempt } = open()
   for (let n = 0; n < 100; n++) await attempt('fred', 'of yesterday')
   expect(await attempt('fred', 'right')).toBe(true)
 })
 
-test('more than 20 right ones at once wait for each other and are all let in', async () => {
+test('more than 20 right passwords at once wait for each other and are all accepted', async () => {
   const { attempt } = open()
   expect(await looked(many(100).map(() => attempt('fred', 'right')))).toBe(100)
 })
 
-test('a user who is locked out stays so, however many names are guessed at meanwhile', async () => {
+test('a locked-out user stays so, however many other names are guessed meanwhile', async () => {
   const { attempt, pass } = open()
   await looked(many(20).map((n) => attempt('fred', `guess ${n}`)))
   for (const n of many(11_000)) await attempt(`invented ${n}`, 'guess')
@@ -98,7 +98,7 @@ test('a user who is locked out stays so, however many names are guessed at meanw
   expect(await attempt('fred', 'right')).toBe(true)
 })
 
-test('a user whose guesses are few is not forgotten for names that are only asked about', async () => {
+test('the failures of a user are kept although many other names are looked up', async () => {
   const attempts = new Attempts({ limit: 3, lockMs: 300_000, now: () => 0 })
   const fail = async () => (await attempts.begin('fred', 1, () => false))?.('failed')
   await fail()

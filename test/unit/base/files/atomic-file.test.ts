@@ -19,12 +19,12 @@ describe('writeFileAtomic', () => {
     expect((await stat(join(directory, 'key'))).mode & 0o777).toBe(0o440)
   })
 
-  test('is private unless told otherwise', async () => {
+  test('has mode 0600 by default', async () => {
     await writeFileAtomic(join(directory, 'key'), Buffer.from([1, 2]))
     expect((await stat(join(directory, 'key'))).mode & 0o777).toBe(0o600)
   })
 
-  test('replaces a file, even a read-only one, and leaves nothing beside it', async () => {
+  test('replaces a file, even a read-only one, and leaves no temporary file', async () => {
     const path = join(directory, 'key')
     await writeFileAtomic(path, 'old', { mode: 0o400 })
     await writeFileAtomic(path, 'new', { mode: 0o400 })
@@ -57,7 +57,7 @@ describe('writeFileAtomic', () => {
     await expect(writing.finally(disk.close)).rejects.toThrow(`${path} cannot be written: the disk is full`)
   })
 
-  test('leaves nothing behind when the target cannot be replaced', async () => {
+  test('leaves no temporary file when the target cannot be replaced', async () => {
     await expect(writeFileAtomic(join(directory, 'missing', 'key'), 'x')).rejects.toThrow('ENOENT')
     expect(await readdir(directory)).toEqual([])
   })
@@ -86,7 +86,7 @@ describe('replaceFile', () => {
 })
 
 describe('createFileExclusive', () => {
-  test('lets exactly one of many attempts at once succeed', async () => {
+  test('creates the file in exactly one of many attempts at once', async () => {
     const path = join(directory, 'id')
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, i) => createFileExclusive(path, `writer ${i}`)),

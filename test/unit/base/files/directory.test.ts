@@ -12,7 +12,7 @@ afterEach(() => removeFolder(root))
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777
 
-test('is made for its owner only, those above it are ordinary ones', async () => {
+test('a new directory is for its owner only, and missing parents have the default mode', async () => {
   await makeDirectory(join(root, 'var', 'cache', 'master'))
   expect([
     await modeOf(join(root, 'var', 'cache')),
@@ -20,14 +20,14 @@ test('is made for its owner only, those above it are ordinary ones', async () =>
   ]).toEqual([0o755, 0o700])
 })
 
-test('that is there stays as it is', async () => {
+test('an existing directory stays as it is', async () => {
   await chmod(root, 0o755)
   await makeDirectory(root)
   expect(await modeOf(root)).toBe(0o755)
 })
 
 test.each([0o757, 0o777])(
-  'that anybody may write (%o) is refused, with the command that helps',
+  'a directory that all users may write (%o) is refused, with the command that helps',
   async (mode) => {
     await chmod(root, mode)
     await expect(makeDirectory(root)).rejects.toThrow(`Run: chmod o-w ${root}`)
@@ -35,14 +35,14 @@ test.each([0o757, 0o777])(
 )
 
 test.each([0o775, 0o1777])(
-  'that a group may write, or where nobody can replace files of others (%o), will do',
+  'a directory that a group may write, or that has the sticky bit (%o), is accepted',
   async (mode) => {
     await chmod(root, mode)
     await expect(makeDirectory(root)).resolves.toBeUndefined()
   },
 )
 
-test('that cannot be made is a sentence', async () => {
+test('a directory that cannot be made causes an error in a sentence', async () => {
   await writeFile(join(root, 'file'), '')
   const made = makeDirectory(join(root, 'file', 'cache'))
   await expect(made).rejects.toThrow(/cannot be made by user .* name another place/)

@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 afterEach(() => removeFolder(folder))
 
-test('entriesBelow lists what a folder holds before the folder, and follows no link', async () => {
+test('entriesBelow lists the content of a folder before the folder, and follows no link', async () => {
   await mkdir(join(folder, 'a', 'deep'), { recursive: true })
   await writeFile(join(folder, 'a', 'deep', 'file'), '')
   await symlink('.', join(folder, 'a', 'deep', 'circle'))

@@ -7,6 +7,6 @@ test.each([
   [{ code: 'EROFS', path: '/tmp/a' }, 'the file system is read-only (/tmp/a)'],
   [{ code: 'constructor' }, 'strange'],
   [{}, 'strange'],
-])('what the system says of a file is told in words: %j', (facts, told) => {
+])('a system error about a file is described in words: %j', (facts, told) => {
   expect(fileProblem(Object.assign(new Error('strange'), facts))).toBe(told)
 })

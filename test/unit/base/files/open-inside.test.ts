@@ -27,14 +27,14 @@ async function read(path: string): Promise<string | undefined> {
   return text
 }
 
-test('a folder whose name begins alike is another folder', () => {
+test('a folder whose name begins with that of the root is not inside', () => {
   expect(isBelow('/srv/salt-secret', '/srv/salt')).toBe(false)
   expect(isBelow('/srv/salt/x', '/srv/salt')).toBe(true)
   expect(isBelow('/srv/salt', '/srv/salt')).toBe(true)
   expect(isBelow('/anything', '/')).toBe(true)
 })
 
-test('files inside are opened, links that stay inside followed, all others not', async () => {
+test('files inside are opened, links that stay inside are followed, and other links are not', async () => {
   await symlink('sub', join(root, 'link-inside'))
   await symlink('../srv-secret', join(root, 'link-out'))
   await symlink('../srv-secret/file', join(root, 'file-out'))
@@ -44,14 +44,14 @@ test('files inside are opened, links that stay inside followed, all others not',
     expect(await read(`${root}/${path}`), path).toBeUndefined()
 })
 
-test('a pipe and a device are not opened, and hold nobody up', async () => {
+test('a pipe and a device are not opened, and do not block', async () => {
   execFileSync('mkfifo', [join(root, 'pipe')])
   await symlink('/dev/zero', join(root, 'zero'))
   expect(await read(join(root, 'pipe'))).toBeUndefined()
   expect(await read(join(root, 'zero'))).toBeUndefined()
 })
 
-test('a folder is opened only where one is asked for', async () => {
+test('a folder is opened only on request', async () => {
   const opened = await openInside(join(root, 'sub'), [root], { kind: 'directory' })
   expect(opened?.path).toBe(join(root, 'sub'))
   await opened?.handle.close()
@@ -62,7 +62,7 @@ test('a folder is opened only where one is asked for', async () => {
   expect(await openInside(join(root, 'link'), [root], { kind: 'directory', flags })).toBeUndefined()
 })
 
-test('who swaps a folder for a link while it is read gets nothing from outside', SLOW_TEST, async () => {
+test('a folder that is swapped for a link while it is read exposes nothing outside', SLOW_TEST, async () => {
   const place = join(root, 'sub')
   let isRunning = true
   const swapping = (async () => {

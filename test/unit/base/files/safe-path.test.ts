@@ -36,7 +36,7 @@ test.each([
   expect(safePath(text)).toBeUndefined()
 })
 
-test('a name is one part, and a path of parts has no other', () => {
+test('a safe name is one part, and safe parts are all safe names', () => {
   expect(safeName('a b')).toBe('a b')
   for (const name of ['a/b', '..', '.', '', '/']) expect(safeName(name)).toBeUndefined()
   expect(safeParts(['a', 'b'])).toBe('a/b')
@@ -44,7 +44,7 @@ test('a name is one part, and a path of parts has no other', () => {
     expect(safeParts(parts)).toBeUndefined()
 })
 
-test('whatever is a path has no part that leads upwards, and is the same the second time', () => {
+test('a safe path never has a part that leads upwards, and stays the same when checked again', () => {
   const part = fc.constantFrom('..', '.', '', 'a', '\0', '…', ' ', '\\', '..a', 'n'.repeat(300))
   fc.assert(
     fc.property(fc.array(fc.oneof(part, fc.string({ unit: 'binary' }))), (parts) => {

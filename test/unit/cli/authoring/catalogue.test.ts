@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => removeFolder(folder))
 
-test('the catalogue of what comes with salt-ts is current; `npx vitest run` of this file, then `-u`, writes it anew', async () => {
+test('the catalogue of built-in functions is current; `npx vitest run` of this file with `-u` writes it anew', async () => {
   const { text, unread } = await catalogueOf(modules)
   expect(unread).toEqual([])
   await expect(text).toMatchFileSnapshot(path.join(modules, '_catalogue.ts'))
@@ -30,7 +30,7 @@ test('it has every function the loader offers', async () => {
   expect(names).toEqual(expect.arrayContaining(await loader.view.functions()))
 })
 
-test('a folder of a user: other names, aliases, folders; no JavaScript, no tests, nothing that is broken', async () => {
+test('a folder of a user has other names, aliases and folders, but no JavaScript, tests or broken files', async () => {
   const put = (name: string, text: string) => writeFile(path.join(folder, name), text)
   await put('hello.ts', "export const greet = () => 'hi'\nconst d = () => 1\nexport { d as delete }\n")
   await put('hello.test.ts', 'export const no = () => 1\n')
@@ -46,7 +46,7 @@ test('a folder of a user: other names, aliases, folders; no JavaScript, no tests
   expect(unread).toEqual([expect.stringContaining('broken.ts')])
 })
 
-test('names of files stay text, whatever characters they have', async () => {
+test('names of files stay text, whatever characters they contain', async () => {
   const inner = await temporaryFolder('salt-ts-catalogue-')
   for (const name of ["a'b", 'c\nd', 'e"\\f'])
     await writeFile(path.join(inner, `${name}.ts`), 'export const go = () => 1\n')

@@ -119,7 +119,7 @@ describe('a folder of mistakes', () => {
     checked = await checkFolder(join(folder, 'new'), patient)
   })
 
-  test('has each at its line', () => {
+  test('has each reported at its line', () => {
     const found = checked.findings.map(
       ({ file, line, column, rule }) => `${relative(join(folder, 'new'), file)}:${line}:${column} ${rule}`,
     )
@@ -132,7 +132,7 @@ describe('a folder of mistakes', () => {
     expect(checked.files).toBe(Object.keys(mistakes).length - unloaded.length - helpers.length)
   })
 
-  test('is told in a line for each, with a sum', () => {
+  test('is reported in a line for each, with a total', () => {
     const lines = reports.text(checked).split('\n')
     const file = join(folder, 'new', 'modules', 'calls.ts')
     const sentence = "There is no function 'no.such' here, nor in salt-ts; write untyped('no.such')"
@@ -163,7 +163,7 @@ describe('a folder of mistakes', () => {
   })
 })
 
-test('an endless loop is found where it is', async () => {
+test('an endless loop is reported at its line', async () => {
   await put(
     'loop/_modules/loop.ts',
     'for (const a of [1]) String(a)\ninterface A {}\n\nfor (;;);\nexport const a = () => 1\n',
@@ -172,7 +172,7 @@ test('an endless loop is found where it is', async () => {
   expect(findings).toContainEqual(expect.objectContaining({ rule: 'import-blocks', line: 4, column: 1 }))
 })
 
-test('there is nothing to say about what `salt-ts create` writes', async () => {
+test('files that `salt-ts create` writes have no findings', async () => {
   for (const kind of templateWords)
     await create({ kind, name: 'disk_usage', directory: join(folder, 'clean') })
   await installCompiler('clean')
@@ -309,7 +309,7 @@ const sarifSchema = {
   },
 }
 
-test('a finding is a line, and controls no terminal', () => {
+test('a finding is one line without control characters', () => {
   const found = {
     severity: 'error',
     line: 1,

@@ -41,7 +41,7 @@ async function written(): Promise<{ said: string; text: string }> {
   return { said, text: await readFile(path.join(folder, 'fleet-functions.d.ts'), 'utf8') }
 }
 
-test('the functions of minions of both kinds get types, but for those that have some', async () => {
+test('functions of minions of both kinds get types, except those that have types already', async () => {
   const greet = { name: p.string(), times: p.default(p.integer(), 1), rest: p.rest(p.number()) }
   await report(['web1', 'web2'], {
     functions: { 'weather.greet': greet, 'test.ping': {}, 'plain.add': null },
@@ -70,7 +70,7 @@ test('the functions of minions of both kinds get types, but for those that have 
   expect((await written()).said).toContain('fleet-functions.d.ts is current')
 })
 
-test('functions of modules beside it are left to the file that salt-ts types writes for them', async () => {
+test('functions of modules in the folder are left to the file that salt-ts types writes for them', async () => {
   await report(['web1'], { functions: { 'weather.greet': {}, 'weather.more': {} } })
   await mkdir(path.join(folder, 'modules'))
   const own = "    'weather.greet': typeof import('./weather.js')['greet']\n"
@@ -78,7 +78,7 @@ test('functions of modules beside it are left to the file that salt-ts types wri
   expect((await written()).text).not.toContain('weather.greet')
 })
 
-test('functions whose parameters a minion has not read yet are noted', async () => {
+test('functions whose parameters a minion has not read yet are marked', async () => {
   await report(['web1', 'web2'], {
     functions: { 'shop.price': false, 'shop.sell': false, 'plain.add': null },
   })
@@ -89,7 +89,7 @@ test('functions whose parameters a minion has not read yet are noted', async () 
   expect(text).toContain('"shop.price": (...args: unknown[]) => unknown\n')
 })
 
-test('what a minion calls its functions stays text', async () => {
+test('function names of minions stay text', async () => {
   await report(['web1'], {
     functions: { "x.y': never } } declare const evil: 1 /*": { 'a" } //': p.string() } },
     returns: { 'x.y': { type: 'object', properties: { 'k"': {} }, required: [] } },
@@ -100,13 +100,13 @@ test('what a minion calls its functions stays text', async () => {
   )
 })
 
-test('a fleet that has reported nothing is an error that says what to do', async () => {
+test('a fleet without reports is an error that says what to do', async () => {
   await expect(written()).rejects.toThrow(
     /^No minion of the master of .* has reported its functions. Start the master/,
   )
 })
 
-test('a file that somebody wrote is left alone', async () => {
+test('a file that salt-ts types did not write is not overwritten', async () => {
   await report(['web1'], { functions: { 'a.b': {} } })
   await writeFile(path.join(folder, 'fleet-functions.d.ts'), '// mine')
   await expect(written()).rejects.toThrow('was not written by salt-ts types; rename it first.')

@@ -44,7 +44,7 @@ const COMPLETE = {
 }
 const MODULE = "import { fn } from 'salt-ts'\nexport const list = fn(() => ['apples'])\n"
 
-test('all that package.json lacks is named at once, and nothing is written', async () => {
+test('all missing fields of package.json are listed at once, and nothing is written', async () => {
   await put('package.json', { name: 'mine', type: 'commonjs' })
   await put('_modules/shop.ts', MODULE)
   await put('utils/text.ts', 'export const one = 1\n')
@@ -65,7 +65,7 @@ test('all that package.json lacks is named at once, and nothing is written', asy
 })
 
 test(
-  'what it lacks is written on request; tests and generated files stay out of the package',
+  'missing fields are written on request; tests and generated files stay out of the package',
   SLOW_TEST,
   async () => {
     await put('package.json', { name: 'salt-ts-shop', version: '1.0.0' })
@@ -84,13 +84,13 @@ test(
   },
 )
 
-test('modules in JavaScript have no types to write', async () => {
+test('modules in JavaScript get no type declarations', async () => {
   await put('modules/shop.js', 'export const list = () => []\n')
   expect(await hasTypes(path.join(folder, 'modules'))).toBe(false)
 })
 
 test(
-  'a package that has no folder to go to is an error, as is an npm that is not there',
+  'a package without a folder for its modules is an error, and so is a missing npm',
   SLOW_TEST,
   async () => {
     await put('package.json', COMPLETE)
@@ -103,7 +103,7 @@ test(
   },
 )
 
-test('a folder of which npm packs nothing is a problem, that of helpers too', async () => {
+test('a folder that npm leaves out of the package is a problem, also one of helpers', async () => {
   await put('utils/text.ts', 'export const one = 1\n')
   expect(await leftOut(folder, COMPLETE, ['package.json', 'modules-old/shop.ts'])).toEqual([
     'npm packs nothing of ./modules: add it to "files".',
@@ -112,7 +112,7 @@ test('a folder of which npm packs nothing is a problem, that of helpers too', as
   expect(await leftOut(folder, COMPLETE, ['modules/shop.ts', 'utils/text.ts'])).toEqual([])
 })
 
-test('a mistake that TypeScript finds is an error', SLOW_TEST, async () => {
+test('a TypeScript error is an error', SLOW_TEST, async () => {
   await put('package.json', COMPLETE)
   await put('modules/shop.ts', 'export const list = (): string => 7\n')
   await put('tsconfig.json', { compilerOptions: { module: 'nodenext', lib: ['es5'], types: [] } })
@@ -148,7 +148,7 @@ test('a folder without extensions, and one without package.json, are errors', as
   )
 })
 
-test('dependencies that minions cannot use are named, also those of dependencies', async () => {
+test('dependencies that minions cannot use are named, also indirect ones', async () => {
   const dependencies = { 'salt-ts': '1', native: '1', gone: '1', plain: '1' }
   const install = (name: string, manifest: object) => put(`node_modules/${name}/package.json`, manifest)
   await install('salt-ts', { dependencies: { native: '1' } })
@@ -164,7 +164,7 @@ test('dependencies that minions cannot use are named, also those of dependencies
   ])
 })
 
-test('what an author may not have meant is remarked', async () => {
+test('probable mistakes of an author cause remarks', async () => {
   await put('grains/role.ts', '')
   expect(await remarksOn(folder, { ...COMPLETE, name: '@acme/shop', private: true })).toEqual([
     expect.stringContaining('the folder grains is not in "salt-ts"'),
@@ -175,7 +175,7 @@ test('what an author may not have meant is remarked', async () => {
 })
 
 test(
-  'files with secrets are refused, by name or as private keys, and examples of them are packed',
+  'files with secrets are refused, by name or as private keys, and examples of such files are packed',
   SLOW_TEST,
   async () => {
     const { privateKey } = generateKeyPairSync('ed25519')

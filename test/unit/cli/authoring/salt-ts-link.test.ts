@@ -14,14 +14,14 @@ afterEach(() => removeFolder(folder))
 
 const link = () => path.join(folder, 'node_modules', 'salt-ts')
 
-test('a folder in which salt-ts is not found gets a link to it, once, also from a process that finds itself anywhere', async () => {
+test('a folder that does not resolve salt-ts gets one link to it, also from a process that resolves itself everywhere', async () => {
   installResolveHook()
   expect(await linkSaltTs(folder)).toContain('linked node_modules/salt-ts')
   expect(await readlink(link())).toBe(packageRoot)
   expect(await linkSaltTs(folder)).toBeUndefined()
 })
 
-test('a link to a copy that is there no more is replaced', async () => {
+test('a link to a copy that no longer exists is replaced', async () => {
   await mkdir(path.dirname(link()))
   await symlink(path.join(folder, 'gone'), link())
   expect(await linkSaltTs(folder)).toContain('linked node_modules/salt-ts')

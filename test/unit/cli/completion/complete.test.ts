@@ -64,7 +64,7 @@ function offered(line: string, known = join(folder, 'known')): string[][] {
 }
 const words = (line: string, known?: string) => offered(line, known).map(([word]) => word)
 
-describe('what may come next', () => {
+describe('the completion of words', () => {
   test.each([
     ['salt ', ['web01', 'web02']],
     ['sudo /usr/bin/salt web02', ['web02']],
@@ -108,12 +108,12 @@ describe('what may come next', () => {
     expect(words(line)).toEqual(expected)
   })
 
-  test('options and jobs come with what they mean', () => {
+  test('offers options and jobs with descriptions', () => {
     expect(offered('salt --summ')).toEqual([['--summary', 'Print a summary at the end.']])
     expect(offered('salt-run jobs.list_job ')).toEqual([['20261122010101000000', 'test.ping on *']])
   })
 
-  test('where nothing is known of a configuration, functions are the built-in ones', () => {
+  test('offers built-in functions if no configuration was read', () => {
     expect(words('salt ', '')).toEqual([])
     expect(words('salt -G o', '')).toEqual([])
     expect(words('salt web01 l', '')).toEqual(['local.only'])
@@ -121,7 +121,7 @@ describe('what may come next', () => {
   })
 })
 
-test('fields cannot part rows, or do anything to a terminal', () => {
+test('offered words contain no control characters or line breaks', () => {
   writeTables(join(folder, 'odd'), { jobs: [['evil\u001b[2J', 'a\tb\nc']], nodegroups: [['all\u001b']] })
   expect(offered('salt-run jobs.list_job ', join(folder, 'odd'))).toEqual([])
   writeTables(join(folder, 'odd'), { jobs: [['1', 'a\tb\u001b[2J\nc']] })
@@ -147,7 +147,7 @@ const EVIL = [
 ]
 
 test.each(EVIL)(
-  '%s, which means something to a shell, is not offered, wherever a host or a key has it as a name',
+  '%s, which is special in a shell, is not offered, wherever a host or a key has it as a name',
   (name) => {
     writeTables(join(folder, 'evil'), {
       keys: [

@@ -30,16 +30,16 @@ async function offered(line: string, rows: string): Promise<string[]> {
   return stdout.trimEnd().split('\n')
 }
 
-test('bash offers the words, without what they mean', async () => {
+test('bash offers the words without descriptions', async () => {
   expect(await offered('salt we', 'web01\tone\nweb02\t\n')).toEqual(['web01', 'web02'])
 })
 
-test('bash completes behind = and :, where it parts words, and leaves the cursor behind a = that is new', async () => {
+test('bash completes after = and :, at which it splits words, and adds no space after a new =', async () => {
   expect(await offered("salt -G 'os:De", 'os:Debian\t\n')).toEqual(['Debian'])
   expect(await offered('salt x cmd.run cw', 'cwd=\t\n')).toEqual(['compopt -o nospace', 'cwd='])
 })
 
-test.each(Object.entries(shells))('%s knows every program', (shell) => {
+test.each(Object.entries(shells))('%s completes every program', (shell) => {
   const text = scriptOf(shell)
   for (const name of ['salt', 'salt-key'])
     expect(text).toMatch(new RegExp(`^(?:complete|compdef).* ${name}\\b`, 'm'))

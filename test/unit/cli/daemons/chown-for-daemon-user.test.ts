@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => removeFolder(folder))
 
 test(
-  'what root used before goes over to the user, and nothing that links in it lead to',
+  'files that root used before are handed over to the user, but not the targets of links among them',
   needs(ROOT),
   async () => {
     const [pki_dir, other] = [join(folder, 'pki'), join(folder, 'other')]
@@ -40,7 +40,7 @@ test(
   },
 )
 
-test('a log file that cannot be looked at, such as that of another program, is left alone', async () => {
+test('a log file that cannot be read, such as that of another program, is not changed', async () => {
   const endless = join(folder, 'endless')
   await symlink(endless, endless)
   const account = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, home: '/' }

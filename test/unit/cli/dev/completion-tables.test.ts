@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => removeFolder(folder))
 
-test('nothing is written once they are closed, so that nothing outlives the command', async () => {
+test('no file is written after they are closed, so that none outlives the command', async () => {
   const cache = join(folder, 'cache')
   const tables = new CompletionTables(cache)
   const writing = [tables.write(folder), tables.write(folder)]

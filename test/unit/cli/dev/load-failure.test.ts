@@ -37,7 +37,7 @@ test('a syntax error is shown where the compiler finds it', async () => {
   )
 })
 
-test('one in a helper is shown in the helper, and tabs keep the place below them', async () => {
+test('a syntax error of a helper is shown in the helper, and tabs keep the mark at its column', async () => {
   await writeFile(join(folder, 'modules/_broken.ts'), '\texport const b = = 3')
   expect(await textAbout('importer.ts', "import { b } from './_broken.ts'", 'export const a = b')).toBe(
     [
@@ -48,7 +48,7 @@ test('one in a helper is shown in the helper, and tabs keep the place below them
   )
 })
 
-test('what a file throws is shown at the first place of the stack that is in a file of the author', async () => {
+test('an error that a file throws is shown at the first place of the stack in a file of the author', async () => {
   const path = join(folder, 'modules/throws.ts')
   await writeFile(path, 'interface Place { name: string }\n\nexport const name = place.name\n')
   const error = new TypeError('place is undefined')
@@ -91,7 +91,7 @@ test('an import of a name that a helper does not export is shown where it is wri
   expect(text).toContain("modules/name.ts:2:10: SyntaxError: The requested module './_text.ts'")
 })
 
-test('without a place the reason is shown alone', () => {
+test('an error without a place is shown by its reason alone', () => {
   const path = join(folder, 'modules/elsewhere.ts')
   expect(failureText(path, new Error('did not finish loading'), folder)).toBe(
     'modules/elsewhere.ts: did not finish loading',

@@ -1,4 +1,4 @@
-/** Documentation of minions is text of strangers: whatever it is, a page has no tags, scripts or images of theirs. */
+/** Documentation of minions is untrusted text: a page contains none of its tags, scripts or images. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { escapeHtml, html } from '../../../../core/cli/docs-site/html.ts'
@@ -67,7 +67,7 @@ describe('hostile text', () => {
     expect(problemsOf(markdownToHtml(text).text)).toEqual([])
   })
 
-  test('has none in any combination', () => {
+  test('has no effect in any combination', () => {
     const part = fc.oneof(
       fc.constantFrom(...HOSTILE),
       fc.constantFrom('\n', '    ', '> ', '"', '`', '<', ']('),

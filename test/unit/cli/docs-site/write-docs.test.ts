@@ -82,7 +82,7 @@ test('a folder of extensions gets a page for each file, and a search', async () 
     expect(existsSync(path.join(out, 'assets', name))).toBe(true)
 })
 
-test('a page of a file that is gone is removed, and nothing else', async () => {
+test('the page of a removed file is removed, and no other file is', async () => {
   await put('modules/shop.ts', SHOP)
   await put('site/modules/old.html', '<!-- Written by salt-ts docs. Changes are lost. -->')
   await put('site/mine.html', 'mine')
@@ -91,7 +91,7 @@ test('a page of a file that is gone is removed, and nothing else', async () => {
   expect(await written('mine.html')).toBe('mine')
 })
 
-test('a folder with a first page of somebody else is left alone', async () => {
+test('a folder whose index.html salt-ts did not write is left unchanged', async () => {
   await put('modules/shop.ts', SHOP)
   await put('site/index.html', 'mine')
   await expect(writeFolderDocs(folder, out)).rejects.toThrow(
@@ -113,7 +113,7 @@ const reported = (given: Partial<FleetFunction>): FleetFunction => ({
   ...given,
 })
 
-test('functions of a fleet say which minions have them', () => {
+test('functions of a fleet list the minions that have them', () => {
   const functions = [
     reported({
       minions: ['web1', 'web2'],
@@ -137,7 +137,7 @@ test('functions of a fleet say which minions have them', () => {
   expect(text).toContain('All minions offer it.')
 })
 
-test('whatever minions call their functions, pages stay in the folder and names stay text', async () => {
+test('for all function names of minions pages stay in the folder and names stay text', async () => {
   const names = [
     '../../evil.run',
     '/etc/evil.run',
@@ -156,7 +156,7 @@ test('whatever minions call their functions, pages stay in the folder and names 
   expect(await search('evil')).not.toEqual([])
 })
 
-test('documentation on which Markdown would be lost, or long at work, is shown as it is', () => {
+test('documentation for which Markdown is lossy or slow is shown as plain text', () => {
   const docs = ['*short*', '>'.repeat(1900), '*a_'.repeat(1000)]
   const functions = docs.map((doc, index) => reported({ name: `shop.f${index}`, doc }))
   const { text } = pageOf(filesOf({ functions, minions: 1 })[0]!).body
@@ -165,7 +165,7 @@ test('documentation on which Markdown would be lost, or long at work, is shown a
   expect(text).toContain(`<pre>${'*a_'.repeat(1000)}</pre>`)
 })
 
-test('of a fleet whose functions have endless documentation only a part is read as Markdown', () => {
+test('if the documentation of a fleet is very long, only a part is read as Markdown', () => {
   const functions = Array.from({ length: 1000 }, (_, index) =>
     reported({ name: `shop.f${index}`, doc: `*${'a'.repeat(1900)}*` }),
   )
@@ -173,7 +173,7 @@ test('of a fleet whose functions have endless documentation only a part is read 
   expect(file!.functions.filter(({ isPlain }) => !isPlain).length).toBe(262)
 })
 
-test('a page of a site with very many pages names the first page in place of all others', () => {
+test('a page of a very large site links the first page instead of all others', () => {
   const functions = Array.from({ length: 3000 }, (_, index) => reported({ name: `m${index}.run` }))
   const pages = filesOf({ functions, minions: 1 }).map(pageOf)
   const text = pageText({ title: 'Fleet', home: overview(pages), pages }, pages[0]!)
@@ -181,7 +181,7 @@ test('a page of a site with very many pages names the first page in place of all
   expect(text.length).toBeLessThan(5000)
 })
 
-test('thousands of functions of one module are a page', () => {
+test('thousands of functions of one module get one page', () => {
   const functions = Array.from({ length: 40_000 }, (_, index) => reported({ name: `shop.f${index}` }))
   expect(filesOf({ functions, minions: 1 })[0]!.functions.length).toBe(40_000)
 })

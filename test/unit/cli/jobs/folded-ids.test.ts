@@ -32,7 +32,7 @@ const name = fc.oneof(
   fc.tuple(fc.nat(20), fc.nat(20)).map(([a, b]) => `r${a}n${b}`),
 )
 
-test('what is folded can be unfolded', () => {
+test('folded ids can be unfolded', () => {
   fc.assert(
     fc.property(
       fc.array(

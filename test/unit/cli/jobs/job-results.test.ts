@@ -73,7 +73,7 @@ async function* streamed(results: MinionResult[]): AsyncGenerator<MinionResult> 
 }
 
 describe('the results of a job', () => {
-  test('minions that did not return for the same reason are one block, few of them and other reasons stand apart', async () => {
+  test('group minions that did not return for the same reason; small groups and other reasons are shown one by one', async () => {
     const dead = (id: string, reason = 'Minion did not return. [No response]') => ({ ...silent, id, reason })
     const many = Array.from({ length: 40 }, (_, index) => dead(`web${String(index + 1).padStart(2, '0')}`))
     const some = [1, 2, 3, 4, 5].map((index) => dead(`db${index}`, 'No accepted key'))
@@ -88,7 +88,7 @@ describe('the results of a job', () => {
     expect(json.print).toHaveBeenCalledTimes(all.length)
   })
 
-  test('exit code 0 only if every minion returned and succeeded', async () => {
+  test('have exit code 0 only if every minion returned and succeeded', async () => {
     expect((await show([ok])).result).toBe(0)
     expect((await show([ok, bad])).result).toBe(1)
     expect((await show([ok, silent])).result).toBe(75)
@@ -98,7 +98,7 @@ describe('the results of a job', () => {
     expect((await show([])).result).toBe(2)
   })
 
-  test('a failure counts more than a missing return; the highest code is passed through on request', async () => {
+  test('count a failure more than a missing return; the highest code is passed through on request', async () => {
     const worse = { ...bad, id: 'd', retcode: 42 }
     expect((await show([bad, worse, silent], { passthrough: true })).result).toBe(42)
     expect((await show([ok, silent], { passthrough: true })).result).toBe(75)
@@ -112,14 +112,14 @@ describe('the results of a job', () => {
     ['of a failure with --static', [bad], { isStatic: true }, 0],
     ['of several functions that fail', [{ ...bad, fun: ['a.b', 'c.d'] }], {}, 0],
     ['of a minion that is missing', [ok, silent], {}, 1],
-    ['of one that is missing and hidden', [ok, silent], { showMissing: false }, 0],
-    ['of one that is hidden and not known', [ok, silent], { showMissing: false, withoutKey: ['c'] }, 1],
+    ['of a missing minion that is hidden', [ok, silent], { showMissing: false }, 0],
+    ['of a hidden minion without a key', [ok, silent], { showMissing: false, withoutKey: ['c'] }, 1],
     ['of nothing', [], {}, 2],
   ])("with salt_exit_codes: legacy Salt's exit code %s", async (_, results, settings, code) => {
     expect((await show(results, { ...settings, legacy: true })).result).toBe(code)
   })
 
-  test('a minion that may not match counts only if no minion returned, and is listed only with --summary or -v', async () => {
+  test('count a minion that may not match only if none returned, and list it only with --summary or -v', async () => {
     expect((await show([ok, perhaps])).result).toBe(0)
     expect((await show([perhaps])).result).toBe(2)
     expect((await show([ok, perhaps])).printed).toHaveLength(1)
@@ -129,12 +129,12 @@ describe('the results of a job', () => {
     expect(stdout).toContain('# of minions that perhaps do not match: 1\n')
   })
 
-  test('gathered results have the same exit codes', async () => {
+  test('have the same exit codes if they are gathered', async () => {
     expect((await show([ok, bad], { isStatic: true })).result).toBe(1)
     expect((await show([ok, silent], { isStatic: true, showMissing: false })).result).toBe(75)
   })
 
-  test('are printed as they come, each through the outputter its function asks for', async () => {
+  test('are printed as they come, each by the outputter of its function', async () => {
     const { printed, stderr } = await show([ok, bad, silent])
     expect(printed).toEqual([
       [{ b: true }, { outputter: undefined, retcode: 0 }],
@@ -145,19 +145,19 @@ describe('the results of a job', () => {
     expect(stderr).toContain('ERROR: Minions did not return (1 of 3)')
   })
 
-  test('gathered: one document, sorted by id', async () => {
+  test('are one document, sorted by id, if they are gathered', async () => {
     const { printed } = await show([ok, bad], { isStatic: true })
     expect(printed).toHaveLength(1)
     expect(Object.keys(printed[0]?.[0] as object)).toEqual(['a', 'b'])
   })
 
-  test('hiding minions that did not return hides only the text', async () => {
+  test('hide minions that did not return only in the text', async () => {
     const { printed, result } = await show([ok, silent], { showMissing: false })
     expect(printed).toHaveLength(1)
     expect(result).toBe(75)
   })
 
-  test('the summary counts as that of Salt does and, asked to be verbose, names; then come the states', async () => {
+  test('have a summary that counts as that of Salt does and, if verbose, names; then come the states', async () => {
     const { stdout } = await show([ok, bad, silent], { summary: true, verbose: true })
     expect(stdout.split('\n')).toEqual([
       '',
@@ -211,17 +211,17 @@ describe('the results of a job', () => {
     ])
   })
 
-  test('with --progress nothing is printed of them, and the exit code is the same', async () => {
+  test('are not printed with --progress, with the same exit code', async () => {
     const { printed, result, stdout } = await show([ok, bad], { silently: true })
     expect([printed, result, stdout]).toEqual([[], 1, ''])
   })
 })
 
-describe('equal answers, grouped', () => {
+describe('equal returns, grouped', () => {
   const many = (count: number, value: unknown) =>
     Array.from({ length: count }, (_, n) => ({ ...ok, id: `web${n + 1}`, return: value }))
 
-  test('are printed once, most minions first, failures apart, missing minions last', async () => {
+  test('are printed once, largest group first, failures separately, missing minions last', async () => {
     const results = [silent, { ...ok, id: 'odd', return: { a: 1 } }, ...many(12, true), bad]
     const { printed, result } = await show(results, { group: true })
     expect(printed).toEqual([
@@ -233,7 +233,7 @@ describe('equal answers, grouped', () => {
     expect(result).toBe(1)
   })
 
-  test('are equal whatever the order of their keys, and not if one failed or a number is text', async () => {
+  test('are equal whatever the order of their keys, and not if one failed or has a text for a number', async () => {
     const results = [
       { a: 1, b: [2] },
       { b: [2], a: 1 },
@@ -252,7 +252,7 @@ describe('equal answers, grouped', () => {
     ])
   })
 
-  test('are one map of a documented shape for outputters that programs read', async () => {
+  test('are one map of a documented shape for machine-readable outputters', async () => {
     const printer = { chosen: 'json', print: vi.fn(async () => {}) }
     await show([...many(2, true), silent], { group: true, printer })
     const [web, gone] = [
@@ -270,7 +270,7 @@ describe('equal answers, grouped', () => {
     ])
   })
 
-  test('are kept once, however many minions give them', async () => {
+  test('are stored once, however many minions return them', async () => {
     const kept: WeakRef<object>[] = []
     async function* stream() {
       for (let n = 0; n < 300; n++) {

@@ -87,7 +87,7 @@ describe('questions of salt-key', () => {
     expect(await ids('minions')).toEqual(left)
   })
 
-  test('where data is wanted, the keys are shown beside it', async () => {
+  test('with --out the keys are shown on standard error', async () => {
     await file('minions_pre', 'web01')
     const { stdout, stderr } = await answered('y\n', '-a', 'web01', '--out=json', '--out-indent=-1')
     expect(stderr).toBe(
@@ -116,7 +116,7 @@ describe('salt-key', () => {
     )
   })
 
-  test('accepts the keys that a pattern matches, and no others', async () => {
+  test('accepts only the keys that match a pattern', async () => {
     await file('minions_pre', 'web01')
     await file('minions_pre', 'db01')
     const { result, stdout } = await key('-y', '-a', 'web*')
@@ -145,18 +145,18 @@ describe('salt-key', () => {
     ],
     [['-p', 'nosuch'], "The key glob 'nosuch' does not match any keys.\n"],
     [['-f', 'nosuch'], "The key glob 'nosuch' does not match any keys.\n"],
-  ])('%j that means nothing is exit code 2', async (argv, said) => {
+  ])('%j for a key that does not exist is exit code 2', async (argv, said) => {
     expect(await key('-y', ...argv)).toMatchObject({ stdout: '', stderr: said, result: 2 })
   })
 
-  test('all of none is fine', async () => {
+  test('-A, -R, -D and -P without any keys succeed', async () => {
     for (const all of ['-A', '-R', '-D', '-P']) expect((await key('-y', all)).result).toBe(0)
   })
 
   test.each([
     ['-F', 'master'],
     ['-f', 'web01', 'web02'],
-  ])('%s %s: fingerprints are shown whatever words follow, as Salt does', async (...words) => {
+  ])('%s %s: fingerprints are shown whatever further words there are, as in Salt', async (...words) => {
     await file('minions', 'web01')
     const { stdout, stderr, result } = await key(...words)
     expect([stderr, result]).toEqual(['', 0])
@@ -234,7 +234,7 @@ describe('salt-key', () => {
     )
   })
 
-  test('fingerprints of the master are those of all its files', async () => {
+  test('fingerprints of the master are shown for all its key files', async () => {
     await file('.', 'master.pub')
     await file('.', 'master_sign.pub')
     expect((await key('-f', 'master*')).stdout).toMatch(
@@ -242,7 +242,7 @@ describe('salt-key', () => {
     )
   })
 
-  test('makes a key pair, and leaves one that is there alone', async () => {
+  test('makes a key pair, and does not replace an existing one', async () => {
     const made = await key('--gen-keys', 'web01', '--gen-keys-dir', join(folder, 'made'))
     expect(made).toMatchObject({ result: 0, stdout: expect.stringMatching(/^return:\n {4}[0-9a-f:]{95}\n$/) })
     const path = join(folder, 'made', 'web01.pem')
@@ -266,22 +266,26 @@ describe('salt-key', () => {
     )
   })
 
-  test('signs another key with another one, and replaces no other signature', SLOW_TEST, async () => {
-    await file('.', 'master.pub')
-    const made = await PrivateKey.generate(2048)
-    await file('.', 'other.pem', made.pem)
-    await file('.', 'other.pub', made.publicKey.pem)
-    const [priv, pub] = ['other.pem', 'other.pub'].map((name) => join(folder, 'pki', name)) as [
-      string,
-      string,
-    ]
-    expect((await key('--gen-signature', '--priv', priv)).result).toBe(0)
-    const { result, stderr } = await key('--gen-signature', '--priv', priv, '--pub', pub)
-    expect([result, stderr]).toEqual([1, expect.stringContaining('is not overwritten. Remove it first')])
-    expect(
-      (await key('--gen-signature', '--priv', priv, '--pub', pub, '--signature-path', folder)).result,
-    ).toBe(0)
-  })
+  test(
+    'signs another key with another one, and does not replace a foreign signature',
+    SLOW_TEST,
+    async () => {
+      await file('.', 'master.pub')
+      const made = await PrivateKey.generate(2048)
+      await file('.', 'other.pem', made.pem)
+      await file('.', 'other.pub', made.publicKey.pem)
+      const [priv, pub] = ['other.pem', 'other.pub'].map((name) => join(folder, 'pki', name)) as [
+        string,
+        string,
+      ]
+      expect((await key('--gen-signature', '--priv', priv)).result).toBe(0)
+      const { result, stderr } = await key('--gen-signature', '--priv', priv, '--pub', pub)
+      expect([result, stderr]).toEqual([1, expect.stringContaining('is not overwritten. Remove it first')])
+      expect(
+        (await key('--gen-signature', '--priv', priv, '--pub', pub, '--signature-path', folder)).result,
+      ).toBe(0)
+    },
+  )
 })
 
 describe('accepting a denied key', () => {
@@ -312,7 +316,7 @@ describe('accepting a denied key', () => {
     },
   )
 
-  test('with --include-denied -y is; it replaces every other key of that id, and the AES key is changed', async () => {
+  test('with --include-denied -y is enough; it replaces every other key of that id, and the AES key is changed', async () => {
     await file('minions_pre', 'web01')
     await file('minions_rejected', 'web01')
     const { result, stderr } = await key('-y', '-a', 'web01', '--include-denied')
@@ -375,7 +379,7 @@ describe('invitations', () => {
     expect((await key('--invites', '--out=json')).stdout).toBe('{}\n')
   })
 
-  test('leave nothing on disk that a minion could join with', async () => {
+  test('leave nothing on disk with which a minion could join', async () => {
     const secret = (await key('--invite')).stdout.split('.')[0] as string
     const stored = await readFile(join(folder, 'pki', 'invites.mdb'))
     expect((await stat(join(folder, 'pki', 'invites.mdb'))).mode & 0o077).toBe(0)

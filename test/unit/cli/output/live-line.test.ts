@@ -41,7 +41,7 @@ test('nothing is written for a job that is over within 300 ms', () => {
   expect(stream.written).toEqual([])
 })
 
-test('the line is painted at most ten times a second, only when it changes, and is gone at the end', () => {
+test('the line is written at most ten times a second, only when it changes, and is erased at the end', () => {
   const stream = terminal()
   let n = 0
   const live = new LiveLine({ stream, line: () => `${n++}` })
@@ -56,7 +56,7 @@ test('the line is painted at most ten times a second, only when it changes, and 
   same.end()
 })
 
-test('it is out of the way before something else is written, and back later', async () => {
+test('the line is erased before other output, and written again afterwards', async () => {
   const stream = terminal()
   const live = new LiveLine({ stream, line: () => 'status' })
   vi.advanceTimersByTime(400)
@@ -69,7 +69,7 @@ test('it is out of the way before something else is written, and back later', as
   live.end()
 })
 
-test('it never fills the whole width, where a terminal would wrap', () => {
+test('the line is shorter than the terminal, so that it does not wrap', () => {
   const stream = terminal(20)
   const live = new LiveLine({ stream, line: () => 'x'.repeat(100) })
   vi.advanceTimersByTime(400)

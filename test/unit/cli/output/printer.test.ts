@@ -15,7 +15,7 @@ const print = (value: unknown, flags: OutputFlags = {}, config = {}, options: Pr
 
 afterEach(() => vi.unstubAllEnvs())
 
-test('--out wins over the function, the function over the configuration, and that over nested', async () => {
+test('--out has precedence over the function, the function over the configuration, and that over nested', async () => {
   const value = { web01: true }
   expect(await print(value)).toBe('web01:\n    True\n')
   expect(await print(value, {}, { output: 'txt' })).toBe('web01: True\n')
@@ -25,7 +25,7 @@ test('--out wins over the function, the function over the configuration, and tha
   )
 })
 
-test('what a slow reader has not taken is waited for, before more is printed', async () => {
+test('printing waits until a slow reader has taken the output', async () => {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(false)
   try {
     const printer = await openPrinter({}, {}, log)
@@ -43,11 +43,11 @@ test('what a slow reader has not taken is waited for, before more is printed', a
   }
 })
 
-test('a function that asks for an outputter that is not here gets nested', async () => {
+test('a function whose outputter does not exist is shown with nested', async () => {
   expect(await print({ a: 1 }, {}, {}, { outputter: 'nosuch' })).toBe('a:\n    1\n')
 })
 
-test('an outputter that was asked for and is not there is refused before anything is done', async () => {
+test('an unknown outputter is refused before anything is done', async () => {
   await expect(openPrinter({ out: 'nosuch' }, {}, log)).rejects.toThrow(
     "There is no outputter 'nosuch'. There are: highstate, json,",
   )
@@ -60,18 +60,18 @@ test('the indentation can be a number or a word', async () => {
   )
 })
 
-test('colours only where somebody asks for them, or a terminal reads', async () => {
+test('colours are used only on request, or on a terminal', async () => {
   expect(await print('x', { 'force-color': true })).toBe('\x1b[0;32mx\x1b[0;0m\n')
   expect(await print('x', { 'no-color': true })).toBe('x\n')
   vi.stubEnv('NO_COLOR', '1')
   expect(await print('x')).toBe('x\n')
 })
 
-test('nothing to show prints nothing, not an empty line', async () => {
+test('an empty result prints nothing, not an empty line', async () => {
   expect(await print({ a: 1 }, { out: 'quiet' })).toBe('')
 })
 
-test('a file gets the text, is private, and is added to if asked', async () => {
+test('an output file gets the text, is private, and is appended to on request', async () => {
   const folder = await temporaryFolder('salt-ts-printer-')
   const path = join(folder, 'out')
   await print('one', { 'out-file': path })
@@ -81,7 +81,7 @@ test('a file gets the text, is private, and is added to if asked', async () => {
   await removeFolder(folder)
 })
 
-test('a file that cannot be written is a sentence: at once if it cannot be opened, else when the disk is full', async () => {
+test('a file that cannot be written is an error: at once if it cannot be opened, else when the disk is full', async () => {
   const nowhere = join(tmpdir(), 'salt-ts-no-such-folder', 'out')
   await expect(print('x', { 'out-file': nowhere })).rejects.toThrow(
     `Cannot write to ${nowhere} (--out-file): its folder does not exist; create it first.`,
@@ -105,7 +105,7 @@ test('outputters get the options of Salt from the configuration', async () => {
   expect(await print('a\x1bb', {}, { strip_colors: false })).toBe('a\x1bb\n')
 })
 
-test('a colour theme gives colours other codes; one that cannot be read is a warning', async () => {
+test('a colour theme changes the codes of colours; one that cannot be read causes a warning', async () => {
   const folder = await temporaryFolder('salt-ts-theme-')
   const path = join(folder, 'theme')
   await writeFile(path, 'GREEN: "1;2"\n')
@@ -120,7 +120,7 @@ test.each([
   ['async () => "text"', 'a promise'],
   ['() => undefined', 'undefined'],
 ])(
-  'an outputter %s that gives no text is named, and what it was to show is shown as nested',
+  'an outputter %s that returns no text is named, and its data is shown with nested',
   async (render, kind) => {
     const folder = await temporaryFolder('salt-outputters-')
     try {

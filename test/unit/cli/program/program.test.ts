@@ -63,7 +63,7 @@ describe.each(programs)('%s', (name, program) => {
     expect(result).toBe(0)
   })
 
-  test('an unknown flag is a sentence on standard error and exit code 64', async () => {
+  test('an unknown flag causes a sentence on standard error and exit code 64', async () => {
     const { result, stdout, stderr } = await run(program, '--bogus')
     expect(stderr).toBe(`${name}: error: There is no option --bogus.\nSee '${name} --help'.\n`)
     expect(stdout).toBe('')
@@ -101,7 +101,7 @@ export const sold = fn({ days: p.default(p.integer({ minimum: 1 }), 7) }, ({ day
     expect(stdout.slice(0, beginning.length)).toBe(beginning)
   })
 
-  test('a function that is nowhere is refused', async () => {
+  test('a function that does not exist is refused', async () => {
     const { result, stderr } = await run(SaltRun, '-c', folder, 'manage.upp', '--help')
     expect(stderr).toContain("There is no function or module 'manage.upp'.")
     expect(result).toBe(64)
@@ -146,7 +146,7 @@ describe('the options of Salt', () => {
     ],
     [SaltMaster, daemon],
     [SaltMinion, daemon],
-  ] as [Program, string][])('are all those of %#', (program, names) => {
+  ] as [Program, string][])('are all accepted by %#', (program, names) => {
     const known = flagsOf(program).flatMap(([name, { char, aliases = [] }]) => [
       ...[name, ...aliases].map((long) => `--${long}`),
       `-${char}`,
@@ -208,7 +208,7 @@ describe('usage', () => {
     expect(result).toBe(64)
   })
 
-  test('--hard-crash shows where in the code an error arose', async () => {
+  test('--hard-crash shows the stack of an error', async () => {
     const { stderr } = await run(Salt, '-c', folder, '*', 'test.ping', '--hard-crash')
     expect(stderr).toMatch(/\n +at .*master-requests\.ts/)
   })
@@ -305,7 +305,7 @@ describe('usage', () => {
     expect((await run(program, ...argv, '-c', legacy)).result).toBe(code)
   })
 
-  test('salt-key makes a key pair, and never over another one', async () => {
+  test('salt-key makes a key pair, and never replaces one', async () => {
     const { result, stdout } = await run(SaltKey, '--gen-keys', 'web01', '--gen-keys-dir', folder)
     expect(result).toBe(0)
     expect(stdout).toMatch(/^return:\n {4}(?:[0-9a-f]{2}:){31}[0-9a-f]{2}\n$/)
@@ -323,7 +323,7 @@ describe('defaults of a Saltfile', () => {
   const call = (path: string, ...argv: string[]) =>
     run(SaltCall, '--saltfile', path, '--local', '-c', folder, ...argv, 'test.arg', 'a')
 
-  test('are options by their names, in either spelling, or by those Salt keeps them under', async () => {
+  test("set options by their names, in either spelling, or by Salt's internal names", async () => {
     const path = await written(
       'salt: {output: yaml}\nsalt-call:\n  output: json\n  output_indent: -1\n  print_metadata: true\n  set_metadata: {a: 1}\n',
     )
@@ -332,7 +332,7 @@ describe('defaults of a Saltfile', () => {
     expect(stdout.trim().split('\n')).toHaveLength(1)
   })
 
-  test('yield to what is typed', async () => {
+  test('are overridden by typed options', async () => {
     const path = await written('salt-call:\n  out: json\n')
     expect((await call(path, '--out', 'txt')).stdout).toMatch(/^local: /)
     expect((await call(path)).stdout).toMatch(/^\{/)
@@ -344,7 +344,7 @@ describe('defaults of a Saltfile', () => {
     expect(result).toBe(0)
   })
 
-  test('that others could have written are not taken', async () => {
+  test('that other users may write are refused', async () => {
     const path = await written('salt-call:\n  config_dir: /tmp\n')
     await chmod(path, 0o666)
     const { result, stderr } = await call(path)
@@ -352,7 +352,7 @@ describe('defaults of a Saltfile', () => {
     expect(result).toBe(77)
   })
 
-  test('that are named and not there are a mistake', async () => {
+  test('that are named and do not exist are an error', async () => {
     const { result, stderr } = await call(join(folder, 'nosuch'))
     expect(stderr).toContain(`There is no Saltfile ${join(folder, 'nosuch')}.`)
     expect(result).toBe(64)

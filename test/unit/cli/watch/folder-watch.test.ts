@@ -19,14 +19,14 @@ afterEach(async () => {
 
 const at = (...names: string[]) => path.join(folder, ...names)
 
-test('reports a file that is written, and one in a folder below', async () => {
+test('a watch reports a changed file, and one in a subfolder', async () => {
   await writeFile(at('a.ts'), '1')
   expect(await watched.next()).toContain(at('a.ts'))
   await writeFile(at('lib', 'b.ts'), '1')
   expect(await watched.next()).toContain(at('lib', 'b.ts'))
 })
 
-test('several steps of one save are one change', async () => {
+test('a watch reports several steps of one save as one change', async () => {
   await writeFile(at('a.ts.tmp'), '1')
   await rename(at('a.ts.tmp'), at('a.ts'))
   await writeFile(at('a.ts'), '2')
@@ -36,7 +36,7 @@ test('several steps of one save are one change', async () => {
   expect(await next).toContain(at('end.ts'))
 })
 
-test('a folder that is new, or takes the place of another, is watched as well', async () => {
+test('a watch includes a folder that is new, or replaces another one', async () => {
   await mkdir(at('new'))
   expect(await watched.next()).toContain(at('new'))
   await writeFile(at('new', 'c.ts'), '1')
@@ -48,13 +48,13 @@ test('a folder that is new, or takes the place of another, is watched as well', 
   expect(await watched.next()).toContain(at('new', 'd.ts'))
 })
 
-test('files that were in a new folder before it was watched are reported as well', async () => {
+test('a watch reports files that were in a new folder before it was watched', async () => {
   await mkdir(at('new', 'inner'), { recursive: true })
   await writeFile(at('new', 'inner', 'c.ts'), '1')
   expect(await watched.next()).toContain(at('new', 'inner', 'c.ts'))
 })
 
-test('what npm, version control and editors keep does not count', async () => {
+test('a watch ignores files of npm, version control and editors', async () => {
   await writeFile(at('node_modules', 'x.js'), '1')
   await writeFile(at('.a.ts.swp'), '1')
   await writeFile(at('a.ts~'), '1')

@@ -13,7 +13,7 @@ afterEach(() => files.close())
 const report = (file: string) =>
   appendFile(Object.values(files.env)[0] as string, `${pathToFileURL(file).href}\n`)
 
-test('of several saved files the imported one counts, whatever its ending', async () => {
+test('of several saved files the imported one counts, whatever its extension', async () => {
   await report('/none/a.ts')
   await report('/none/b.json')
   expect(await files.firstRelevant(['/none/x.log', '/none/b.json'], false)).toBe('/none/b.json')

@@ -53,7 +53,7 @@ const listed = async (limit?: number) => {
   return found
 }
 
-test('jobs of others of the same name, and of nobody, are not found, listed or told of', async () => {
+test('jobs of other users, or without an owner, are not found or listed', async () => {
   expect(await listed()).toEqual(['4', '2', '1'])
   expect(await listed(2)).toEqual(['4', '2'])
   expect([await jobs.get('3'), await jobs.returns('3'), await jobs.unreturned('3')]).toEqual([
@@ -67,18 +67,18 @@ test('jobs of others of the same name, and of nobody, are not found, listed or t
   expect((await running()).map(({ jid }) => jid)).toEqual([ANN])
 })
 
-test('jobs of others that wait for minions are neither listed nor cancelled', async () => {
+test('waiting jobs of other users are neither listed nor cancelled', async () => {
   expect((await jobs.waiting()).map(({ jid }) => jid)).toEqual(['4', '2', '1'])
   expect(await jobs.cancel('3')).toEqual({ cancelled: [], expired: [] })
   expect(await jobs.cancel('2')).toEqual({ cancelled: ['web1'], expired: [] })
 })
 
-test('runs of others are not killed', async () => {
+test('runs of other users are not killed', async () => {
   expect([await killRun(HOST), await killRun('1'), await killRun(ANN)]).toEqual([false, false, true])
   expect(killed).toEqual([ANN])
 })
 
-test('batches of others are not listed, shown or stopped', async () => {
+test('batches of other users are not listed, shown or stopped', async () => {
   const found: string[] = []
   for await (const { jid } of batches.list()) found.push(jid)
   expect(found).toEqual(['2'])
@@ -91,12 +91,12 @@ test('batches of others are not listed, shown or stopped', async () => {
   expect(stopped).toEqual(['2'])
 })
 
-test('who has no owner finds no job that has none', async () => {
+test('a user without an owner finds no job without an owner', async () => {
   const nobody = restrictToOwner({ user: 'ann', owner: undefined }, services)
   expect(await nobody.jobs.get('0')).toBeUndefined()
 })
 
-test('files of all jobs are for who may do everything', async () => {
+test('a user who may not do everything cannot export or back up all jobs', async () => {
   const { archive } = jobs
   await expect(archive.export('/tmp/x')).rejects.toThrow('ann may see only their own jobs (visible_jobs')
   await expect(archive.backup('/tmp/x')).rejects.toThrow('visible_jobs')

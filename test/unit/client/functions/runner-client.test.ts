@@ -80,7 +80,7 @@ const run = async (fun: string, args: unknown[] = [], kwargs = {}) => {
   return result
 }
 
-test('a runner works without a master, as far as it needs none', async () => {
+test('a runner that needs no master works without one', async () => {
   expect(await run('test.arg', [1], { a: 2 })).toEqual({
     return: { args: [1], kwargs: { a: 2 } },
     success: true,
@@ -117,7 +117,7 @@ test('looks up all jobs of a batch by the jid of the batch', async () => {
   expect((await run('jobs.exit_success', [JID])).return).toMatchObject({ c: false })
 })
 
-test('what needs a master says so', async () => {
+test('a runner that needs the master reports that it does not respond', async () => {
   expect(await run('event.send', ['a/b'])).toEqual({
     return: expect.stringContaining('The master is not responding'),
     success: false,
@@ -126,13 +126,13 @@ test('what needs a master says so', async () => {
   })
 })
 
-test('a runner names an outputter, or an exit code, with what it gives', async () => {
+test('a runner can return an outputter, or an exit code, with its result', async () => {
   expect(await run('own.shown')).toEqual({ return: { a: 1 }, success: true, retcode: 0, outputter: 'txt' })
   expect(await run('own.coded')).toEqual({ return: { retcode: 4 }, success: false, retcode: 4 })
   expect(await run('own.sets')).toEqual({ return: 'x', success: false, retcode: 3 })
 })
 
-test('what fails is a sentence, with a stack only where nobody foresaw it', async () => {
+test('a failure is a sentence, and has a stack only if it is unexpected', async () => {
   const failure = (text: unknown, code?: string) => ({
     return: text,
     success: false,
@@ -160,7 +160,7 @@ test('what fails is a sentence, with a stack only where nobody foresaw it', asyn
   )
 })
 
-test('the event bus is told what begins and how it ended', async () => {
+test('events report the start and the end of a run', async () => {
   const publisher = await openPublisher()
   const bus = await EventBus.connect(masterEventSockets(config))
   const seen: Event[] = []
@@ -194,7 +194,7 @@ test('the end of a runner that does not exist names its owner, as beginnings do'
   await publisher.close()
 })
 
-test('what a runner tells, and the rows it yields, are events, and reach who runs it', async () => {
+test('progress and rows of a runner are events, and are passed to the caller', async () => {
   const publisher = await openPublisher()
   const bus = await EventBus.connect(masterEventSockets(config))
   const stream = bus.subscribe('salt/run/')
@@ -211,7 +211,7 @@ test('what a runner tells, and the rows it yields, are events, and reach who run
   await publisher.close()
 })
 
-test('a return is kept in the job cache where that is asked for', async () => {
+test('a return is stored in the job cache on request', async () => {
   const other = '20261121000000000002'
   await client.run('own.coded', [], {}, { jid: JID, store: true })
   await client.run('test.arg', [], {}, { jid: other })
@@ -223,7 +223,7 @@ test('a return is kept in the job cache where that is asked for', async () => {
   expect(await run('jobs.lookup_jid', [other])).toMatchObject({ success: false })
 })
 
-describe('a runner that is to end', () => {
+describe('a runner that is ended', () => {
   const killed = { return: 'runner own.waits was killed.', success: false, retcode: 1, failure: 'CANCELLED' }
   /** Tell it to end once it has begun. */
   const end = async (fun: string, reason: unknown) => {
@@ -233,12 +233,12 @@ describe('a runner that is to end', () => {
     return result
   }
 
-  test('is told by its signal, and its return says why', async () => {
+  test('gets an aborted signal, and its return says why', async () => {
     expect(await end('own.waits', new SaltError('CANCELLED', killed.return))).toEqual(killed)
     expect((await end('own.waits', undefined)).return).toBe('runner own.waits was ended before it was done.')
   })
 
-  test('keeps what it gives all the same, unless an error is the reason, and has failed', async () => {
+  test('has its result kept, unless an error is the reason, and counts as failed', async () => {
     const partly = await end('own.partly', new SaltError('CANCELLED', 'Killed.'))
     expect(partly).toEqual({ return: ['a'], success: false, retcode: 1 })
     expect((await end('own.partly', new Error('unseen'))).return).toMatch(
@@ -246,11 +246,11 @@ describe('a runner that is to end', () => {
     )
   })
 
-  test('is left behind if it goes on', SLOW_TEST, async () => {
+  test('is abandoned if it does not stop', SLOW_TEST, async () => {
     expect(await end('own.deaf', new SaltError('CANCELLED', killed.return))).toEqual(killed)
   })
 
-  test('is told so after runner_timeout', SLOW_TEST, async () => {
+  test('is ended after runner_timeout', SLOW_TEST, async () => {
     const hasty = new RunnerClient({
       config: { ...config, runner_timeout: 1 },
       log: context.log,
@@ -265,7 +265,7 @@ describe('a runner that is to end', () => {
   })
 })
 
-test('a name that is nearly right is answered with the right one', async () => {
+test('a name that is nearly right causes a suggestion of the right one', async () => {
   expect((await run('manage.statsu')).return).toBe(
     "'manage.statsu' is not available. Did you mean 'manage.status'?",
   )
@@ -309,7 +309,7 @@ test('secret arguments are masked in the progress and the error of a runner', as
   await publisher.close()
 })
 
-test('who listens to events goes on when the event bus was away, and is told that some were missed', async () => {
+test('a subscription continues after an outage of the event bus, and reports that events were missed', async () => {
   let publisher = await openPublisher()
   const local = await LocalClient.connect(config)
   const { services } = createMasterServices({ config, log: context.log, client: async () => local })

@@ -64,7 +64,7 @@ test('keys are listed, matched, printed and compared', async () => {
   expect(await run('key.master_key_str')).toEqual({ local: { 'master.pub': pem } })
 })
 
-test('keys are accepted, rejected and deleted, and who did it is written down', async () => {
+test('keys are accepted, rejected and deleted, and the user is recorded', async () => {
   expect(await run('key.accept', ['web*'])).toEqual({ minions: ['web1', 'web2'] })
   expect(await run('key.reject', ['web1'], { include_accepted: true })).toEqual({
     minions_rejected: ['web1'],
@@ -89,7 +89,7 @@ test('keys are accepted, rejected and deleted, and who did it is written down', 
   expect(JSON.parse(lines[0] as string)).toMatchObject({ by: 'wheel', user: 'root', sudo_user: 'ann' })
 })
 
-test('key pairs are made, and accepted where there is none', async () => {
+test('key pairs are made, and accepted if the id has no key', async () => {
   const pair = (await run('key.gen')) as { priv: string; pub: string }
   expect([pair.priv, pair.pub]).toEqual([
     expect.stringMatching(/^-----BEGIN (RSA )?PRIVATE KEY/),
@@ -103,7 +103,7 @@ test('key pairs are made, and accepted where there is none', async () => {
   expect(made.pub).toContain('PUBLIC KEY')
 })
 
-test('key pairs are made in a folder, and one that is there is left as it is', async () => {
+test('key pairs are made in a folder, and an existing one is not changed', async () => {
   const keydir = join(folder, 'made')
   const fingerprintOfIt = await run('key.gen_keys', [], { keydir, keyname: 'web9' })
   const secret = await readFile(join(keydir, 'web9.pem'), 'utf8')

@@ -145,7 +145,7 @@ async function gather(batch: BatchRun, results: MinionResult[]): Promise<MinionR
 const gist = (results: readonly MinionResult[]) => results.map(({ id, state }) => `${id} ${state}`)
 
 describe('a batch of a client', () => {
-  test('never has more minions at work than it may, and fills each place as it becomes free', async () => {
+  test('never has more minions at work than its size, and fills each place as it becomes free', async () => {
     const master = new FakeMaster(['a', 'b', 'c', 'd', 'e'])
     const { over } = await start(master, 2)
     await master.answer(returned('b'))
@@ -158,7 +158,7 @@ describe('a batch of a client', () => {
     expect(master.waves()).toEqual([['a', 'b'], ['c'], ['d'], ['e']])
   })
 
-  test('is one job to who looks it up: each wave names the first', async () => {
+  test('is one job in a lookup: each wave names the first one', async () => {
     const master = new FakeMaster(['a', 'b'])
     const { batch, over } = await start(master, 1)
     await master.answer(returned('a'))
@@ -172,7 +172,7 @@ describe('a batch of a client', () => {
     expect(master.ping?.metadata).toBeUndefined()
   })
 
-  test('sends nothing to who does not answer the ping, names them last, and takes them in when they come', async () => {
+  test('sends nothing to minions that do not answer the ping, lists them last, and includes them if they answer later', async () => {
     const master = new FakeMaster(['a', 'b', 'late', 'dead'], ['late', 'dead'])
     const { batch, over } = await start(master, '50%')
     expect([batch.minions, batch.silent, batch.size]).toEqual([['a', 'b'], ['late', 'dead'], 1])
@@ -188,7 +188,7 @@ describe('a batch of a client', () => {
     expect(master.waves()).toEqual([['a'], ['b'], ['late']])
   })
 
-  test('goes on when a minion does not return', async () => {
+  test('continues when a minion does not return', async () => {
     const master = new FakeMaster(['a', 'b'])
     const { over } = await start(master, 1)
     await master.answer(silent('a'))
@@ -200,17 +200,20 @@ describe('a batch of a client', () => {
     ['failhard', { failhard: true }, 'Minion a failed'],
     ['a limit', { maxFail: 0 }, 'One minion failed or did not return; the limit is 0'],
     ['a limit in percent', { maxFail: '20%' }, 'One minion failed or did not return; the limit is 0'],
-  ])('with %s stops, waits for those at work, and names who was not reached', async (_, settings, why) => {
-    const master = new FakeMaster(['a', 'b', 'c'])
-    const { batch, over } = await start(master, 2, settings)
-    await master.answer(returned('a', 3))
-    await until('the end of new waves', () => batch.halted !== undefined)
-    expect(batch.queued).toEqual(['c'])
-    await master.answer(returned('b'))
-    expect(gist(await over)).toEqual(['a failed', 'b returned', 'c missing'])
-    expect(batch.halted).toContain(why)
-    expect(master.published).toHaveLength(1)
-  })
+  ])(
+    'with %s stops, waits for running minions, and lists those that it did not start',
+    async (_, settings, why) => {
+      const master = new FakeMaster(['a', 'b', 'c'])
+      const { batch, over } = await start(master, 2, settings)
+      await master.answer(returned('a', 3))
+      await until('the end of new waves', () => batch.halted !== undefined)
+      expect(batch.queued).toEqual(['c'])
+      await master.answer(returned('b'))
+      expect(gist(await over)).toEqual(['a failed', 'b returned', 'c missing'])
+      expect(batch.halted).toContain(why)
+      expect(master.published).toHaveLength(1)
+    },
+  )
 
   test('stops on request', async () => {
     const master = new FakeMaster(['a', 'b'])
@@ -221,7 +224,7 @@ describe('a batch of a client', () => {
     expect(gist(await over)).toEqual(['a returned', 'b missing'])
   })
 
-  test('is left at once when its signal is aborted, and starts nobody any more', async () => {
+  test('ends at once when its signal is aborted, and starts no further minion', async () => {
     const master = new FakeMaster(['a', 'b'])
     const leaving = new AbortController()
     const batch = await openBatch(
@@ -241,7 +244,7 @@ describe('a batch of a client', () => {
     expect(master.published).toHaveLength(1)
   })
 
-  test('publishes a wave that the master may have taken no second time, and none after it', async () => {
+  test('does not repeat a wave that the master may have received, and publishes none after it', async () => {
     const master = new FakeMaster(['a', 'b', 'c'])
     master.refuse = ({ tgt }) =>
       (tgt as string[]).includes('b') ? new SaltError('MASTER_UNREACHABLE', 'It is away.') : undefined
@@ -252,7 +255,7 @@ describe('a batch of a client', () => {
     expect(master.published).toHaveLength(1)
   })
 
-  test('has not begun if its first wave is refused, which is checked only if everybody would refuse it', async () => {
+  test('does not begin if its first wave is refused, and is checked before only if all minions would refuse', async () => {
     const master = new FakeMaster(['a', 'b'])
     const group = (id: string, refusal?: string) => ({
       minions: [id],

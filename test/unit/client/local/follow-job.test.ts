@@ -104,7 +104,7 @@ const answers = (id: string, value: unknown) =>
 const gist = (results: readonly MinionResult[]) =>
   results.map((result) => [result.id, hasReturned(result) ? result.return : result.reason])
 
-test('results come as they are announced, each minion once; it is over when all have returned', async () => {
+test('results come as they are announced, each minion once, and end when all have returned', async () => {
   const { over } = wait({})
   returns('b', 1)
   returns('b', 2)
@@ -116,7 +116,7 @@ test('results come as they are announced, each minion once; it is over when all 
   ])
 })
 
-test('a log is told who is waited for, who has returned, and that all have, in the words of Salt', async () => {
+test('the log names the minions that are awaited, those that have returned, and the end, in the words of Salt', async () => {
   const lines: string[] = []
   const log = createLogger({
     program: 'salt',
@@ -138,7 +138,7 @@ test('a log is told who is waited for, who has returned, and that all have, in t
   ])
 })
 
-test('a log is told who is asked, and who did not return', async () => {
+test('the log names the minions that are asked, and those that did not return', async () => {
   const { log, lines } = fakeLog()
   const findJob = async () => ({ jid: QUESTION, minions: [], missing: ['b'] })
   await wait({ minions: ['b'], timeout: 0, findJob, log }).over
@@ -156,7 +156,7 @@ test('a log is told who is asked, and who did not return', async () => {
   ])
 })
 
-test('who is named later is waited for, too', async () => {
+test('a minion that is added later is awaited, too', async () => {
   const { over, results } = wait({ minions: ['a'] })
   publisher.publish(tags.jobNew(JID), { jid: JID, minions: ['a', 'c'] })
   returns('a', 1)
@@ -168,7 +168,7 @@ test('who is named later is waited for, too', async () => {
   ])
 })
 
-test('silent minions are asked: who works on it is waited for, who does not is missing with that reason', async () => {
+test('silent minions are asked: those that run the job are awaited, the others are missing with that reason', async () => {
   const asked: (readonly string[])[] = []
   const findJob = async (minions: readonly string[]) => {
     asked.push(minions)
@@ -189,7 +189,7 @@ test('silent minions are asked: who works on it is waited for, who does not is m
   expect(asked.flat().sort()).toEqual(['a', 'a', 'a', 'b', 'b'])
 })
 
-test('a return that is overtaken by the answer that its job does not run is not lost', async () => {
+test('a return that arrives after the answer that its job does not run is not lost', async () => {
   const findJob = async (minions: readonly string[]) => {
     queueMicrotask(() => answers('a', {}))
     setTimeout(() => returns('a', 'just behind'), 100)
@@ -199,14 +199,14 @@ test('a return that is overtaken by the answer that its job does not run is not 
   expect(gist(await over)).toEqual([['a', 'just behind']])
 })
 
-test('who does not even answer that is missing, with the job to look up', async () => {
+test('a minion that does not even answer is missing, with the command to look up the job', async () => {
   const { over } = wait({ minions: ['a'], timeout: 0.05, gather: 0.05 })
   expect(gist(await over)).toEqual([
     ['a', expect.stringMatching(/\[No response\]\n(?:.|\n)*salt-run jobs\.lookup_jid 20261121000000000001/)],
   ])
 })
 
-test('who was given up and returns while others are waited for has returned, and is not missing', async () => {
+test('a minion that was given up and returns while others are awaited has returned, and is not missing', async () => {
   const findJob = async (minions: readonly string[]) => {
     queueMicrotask(() => answers('b', { jid: JID }))
     return { jid: QUESTION, minions, missing: [] }
@@ -230,7 +230,7 @@ test('minions without accepted key are missing, those that lose it while the job
   ])
 })
 
-test('who is perhaps not meant and does not return is not missing, unless it said that it works on the job', async () => {
+test('an unknown minion that does not return is missing only if it answered that it runs the job', async () => {
   let asked = 0
   const { over } = wait({
     minions: ['a', 'b', 'c', 'd'],
@@ -251,7 +251,7 @@ test('who is perhaps not meant and does not return is not missing, unless it sai
   expect(Object.fromEntries(ends)).toEqual({ a: 'unknown', b: 'missing', c: 'missing', d: 'returned' })
 })
 
-test('returns that come while the event bus is away are taken from the job cache as soon as it is back', async () => {
+test('returns during an outage of the event bus are read from the job cache as soon as it is back', async () => {
   const { over, results } = wait({ minions: ['a', 'b', 'c'] })
   returns('c', 'before')
   await until('the first result', () => results.length === 1)
@@ -270,7 +270,7 @@ test('returns that come while the event bus is away are taken from the job cache
 })
 
 test(
-  'after a restart of the master minions get time to find back to it before they are asked',
+  'after a restart of the master minions get time to reconnect before they are asked',
   SLOW_TEST,
   async () => {
     const findJob = vi.fn(async (minions: readonly string[]) => ({ jid: QUESTION, minions, missing: [] }))
@@ -288,7 +288,7 @@ test(
 test.each([
   ['that cannot be reached', 'MASTER_UNREACHABLE'],
   ['that was given a new key while it was asked', 'AUTHENTICATION_FAILED'],
-] as const)('a master %s is waited for', async (_, code) => {
+] as const)('a master %s is awaited', async (_, code) => {
   const findJob = vi.fn(() => Promise.reject(new SaltError(code, 'not now')))
   const { over } = wait({ minions: ['a'], timeout: 0.02, gather: 0.02, findJob })
   await until('a third attempt', () => findJob.mock.calls.length >= 3)
@@ -322,24 +322,20 @@ test('minions that have just lost their connection are awaited once more before 
   ])
 })
 
-test(
-  'minions for which the job waits are not awaited, unless they take it meanwhile',
-  SLOW_TEST,
-  async () => {
-    const { over, results, counts } = wait({ minions: ['a', 'b', 'c'], waiting: ['b', 'c'] })
-    expect(counts()).toMatchObject({ silent: 1, waiting: 2, missing: 0 })
-    await bus.fire(tags.jobDelivery(JID, 'delivered', 'b'), { jid: JID, id: 'b' })
-    await bus.fire(tags.jobReturn(JID, 'a'), { ...ret('A'), id: 'a' })
-    await until('the return of a', () => results.length === 1)
-    expect(counts()).toMatchObject({ returned: 1, running: 1, waiting: 1 })
-    await bus.fire(tags.jobReturn(JID, 'b'), { ...ret('B'), id: 'b' })
-    const [, , last] = await over
-    expect(last).toMatchObject({ id: 'c', state: 'waiting', jobState: 'waiting' })
-    expect(last).toMatchObject({ reason: expect.stringContaining('To cancel it: salt-run jobs.cancel') })
-  },
-)
+test('minions with a waiting job are not awaited, unless they take it meanwhile', SLOW_TEST, async () => {
+  const { over, results, counts } = wait({ minions: ['a', 'b', 'c'], waiting: ['b', 'c'] })
+  expect(counts()).toMatchObject({ silent: 1, waiting: 2, missing: 0 })
+  await bus.fire(tags.jobDelivery(JID, 'delivered', 'b'), { jid: JID, id: 'b' })
+  await bus.fire(tags.jobReturn(JID, 'a'), { ...ret('A'), id: 'a' })
+  await until('the return of a', () => results.length === 1)
+  expect(counts()).toMatchObject({ returned: 1, running: 1, waiting: 1 })
+  await bus.fire(tags.jobReturn(JID, 'b'), { ...ret('B'), id: 'b' })
+  const [, , last] = await over
+  expect(last).toMatchObject({ id: 'c', state: 'waiting', jobState: 'waiting' })
+  expect(last).toMatchObject({ reason: expect.stringContaining('To cancel it: salt-run jobs.cancel') })
+})
 
-test('a job that expires or is cancelled while others are awaited is no longer waiting', async () => {
+test('a job that expires or is cancelled meanwhile is no longer waiting', async () => {
   const { over } = wait({ minions: ['a', 'b', 'c'], waiting: ['b', 'c'] })
   await bus.fire(tags.jobDelivery(JID, 'expired', 'b'), { jid: JID, id: 'b' })
   await bus.fire(tags.jobDelivery(JID, 'cancelled', 'c'), { jid: JID, id: 'c' })
@@ -351,7 +347,7 @@ test('a job that expires or is cancelled while others are awaited is no longer w
   ])
 })
 
-test('a minion that does not answer, and has not taken a job that waits for it, is waiting', async () => {
+test('a minion that does not answer, and has not taken its waiting job, has the state waiting', async () => {
   const cache = JobCache.open(jobCacheDirectory(config))
   const deliver = { untilMs: Date.now() + 3_600_000, takers: ['a', 'b'] }
   await cache.create(JID, { fun: 'test.ping', arg: [] }, ['a', 'b'], { deliver })
@@ -362,7 +358,7 @@ test('a minion that does not answer, and has not taken a job that waits for it, 
   expect(Object.fromEntries(found)).toEqual({ a: 'waiting', b: 'unknown' })
 })
 
-test('a master that stays away is given as the reason', async () => {
+test('if the master stays down, this is the reason', async () => {
   const now = Date.now
   let ahead = 0
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + ahead)
@@ -375,42 +371,38 @@ test('a master that stays away is given as the reason', async () => {
   clock.mockRestore()
 })
 
-test(
-  'every minion that is given up is in a state that says how far the job had come there',
-  SLOW_TEST,
-  async () => {
-    const lost = JSON.stringify({ present: ['silent'], lost: ['gone'] })
-    await mkdir(config.cachedir, { recursive: true })
-    await writeFile(connectedFile(config), lost)
-    let asked = 0
-    const findJob = async (minions: readonly string[]) => {
-      queueMicrotask(() => {
-        answers('queued', asked++ ? {} : { jid: JID, state: 'queued' })
-        answers('idle', {})
-      })
-      return { jid: QUESTION, minions, missing: [] }
-    }
-    const minions = ['silent', 'gone', 'began', 'queued', 'idle']
-    const { over } = wait({ minions, missing: ['ghost'], timeout: 0.3, gather: 0.3, findJob })
-    publisher.publish(tags.jobStart(JID, 'began'), { jid: JID, id: 'began' })
-    const states = (await over).map((result) => [result.id, result.jobState, result.why])
-    expect(Object.fromEntries(states.map(([id, state]) => [id, state]))).toEqual({
-      ghost: 'key_not_accepted',
-      silent: 'unknown',
-      gone: 'not_connected',
-      began: 'timed_out',
-      queued: 'unknown',
-      idle: 'unknown',
+test('every minion that is given up has the state that the job had reached there', SLOW_TEST, async () => {
+  const lost = JSON.stringify({ present: ['silent'], lost: ['gone'] })
+  await mkdir(config.cachedir, { recursive: true })
+  await writeFile(connectedFile(config), lost)
+  let asked = 0
+  const findJob = async (minions: readonly string[]) => {
+    queueMicrotask(() => {
+      answers('queued', asked++ ? {} : { jid: JID, state: 'queued' })
+      answers('idle', {})
     })
-    expect(Object.fromEntries(states.map(([id, , why]) => [id, why]))).toMatchObject({
-      began: expect.stringContaining('the job was running'),
-      queued: expect.stringContaining('the job was queued'),
-      idle: expect.stringContaining('is not running the job'),
-    })
-  },
-)
+    return { jid: QUESTION, minions, missing: [] }
+  }
+  const minions = ['silent', 'gone', 'began', 'queued', 'idle']
+  const { over } = wait({ minions, missing: ['ghost'], timeout: 0.3, gather: 0.3, findJob })
+  publisher.publish(tags.jobStart(JID, 'began'), { jid: JID, id: 'began' })
+  const states = (await over).map((result) => [result.id, result.jobState, result.why])
+  expect(Object.fromEntries(states.map(([id, state]) => [id, state]))).toEqual({
+    ghost: 'key_not_accepted',
+    silent: 'unknown',
+    gone: 'not_connected',
+    began: 'timed_out',
+    queued: 'unknown',
+    idle: 'unknown',
+  })
+  expect(Object.fromEntries(states.map(([id, , why]) => [id, why]))).toMatchObject({
+    began: expect.stringContaining('the job was running'),
+    queued: expect.stringContaining('the job was queued'),
+    idle: expect.stringContaining('is not running the job'),
+  })
+})
 
-test('a signal ends the wait at once, with its reason; nothing is left behind on the bus', async () => {
+test('an abort ends the wait at once, with its reason, and leaves no subscription', async () => {
   const leaving = new AbortController()
   const { over } = wait({ signal: leaving.signal })
   const failed = expect(over).rejects.toThrow('the reader is gone')
@@ -420,7 +412,7 @@ test('a signal ends the wait at once, with its reason; nothing is left behind on
   expect(bus.listening).toBe(0)
 })
 
-test('of thousands of waits with silent minions few ask at the same moment, and each of them in the end', async () => {
+test('of many waits with silent minions only a few ask at a time, and each asks in the end', async () => {
   const WAITS = 200
   let [now, most, asked] = [0, 0, 0]
   const findJob = async (minions: readonly string[]) => {
@@ -439,7 +431,7 @@ test('of thousands of waits with silent minions few ask at the same moment, and 
   expect(most).toBe(16)
 })
 
-test('a return that comes while its wait queues up to ask is taken, and nothing is asked', async () => {
+test('a return that comes while its wait queues up to ask is used, and no minion is asked', async () => {
   const turns = findJobSlots(bus)
   const taken = await Promise.all(Array.from({ length: 16 }, () => turns.take()))
   const findJob = vi.fn()

@@ -5,7 +5,7 @@ import type { Event } from '../../../../core/events/index.ts'
 const several = { jid: '1', fun: ['test.ping', 'test.exception'], return: { 'test.ping': true } }
 
 describe('a job with several functions', () => {
-  test('has failed if one of them threw on a Python minion, which gives no code for that one', () => {
+  test('has failed if one of them threw on a Python minion, which sends no code for that one', () => {
     const data = {
       ...several,
       retcode: { 'test.ping': 0 },
@@ -14,7 +14,7 @@ describe('a job with several functions', () => {
     expect(resultOf('web1', data)).toMatchObject({ success: false })
   })
 
-  test('has failed if one of them threw on a Python minion that answers in order', () => {
+  test('has failed if one of them threw on a Python minion that returns a list', () => {
     const data = { ...several, return: [true, 'Traceback'], retcode: [0, null], success: [true, false] }
     expect(resultOf('web1', data)).toMatchObject({ success: false })
   })
@@ -32,13 +32,13 @@ describe('rows of a job', () => {
   const rowOf = (number: string | number, data: object, id = 'web1') =>
     ({ tag: `salt/job/${job.jid}/prog/${id}/${number}`, data: { id, ...data } }) as Event
 
-  test('are told with their number, as a minion event carries them', () => {
+  test('are reported with their number from events of the minion', () => {
     const waiting = new PendingReturns(job, 0)
     const told = { id: 'web1', state: 'progress', number: 2, row: { a: 1 } }
     expect(waiting.progressRow(rowOf(2, { cmd: '_minion_event', data: { return: { a: 1 } } }))).toEqual(told)
     expect(waiting.progressRow(rowOf(2, { return: { a: 1 } }))).toEqual(told)
   })
-  test('of others, without a number, or after the return are none', () => {
+  test('are ignored if they are of another minion, without a number, or after the return', () => {
     const waiting = new PendingReturns(job, 0)
     expect(waiting.progressRow(rowOf('x', {}))).toBeUndefined()
     expect(

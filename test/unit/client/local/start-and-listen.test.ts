@@ -27,7 +27,7 @@ const heard = ({ subscription }: Listening) => {
   return all
 }
 
-test('what happens before the id of a job is known reaches who started it, in order and once', async () => {
+test('events before the job id is known reach the caller, in order and once', async () => {
   const { fire, listen } = openBus()
   const one = listen()
   const starting = startAndListen(one, async () => {
@@ -42,7 +42,7 @@ test('what happens before the id of a job is known reaches who started it, in or
   expect(heard(one)).toEqual([tags.jobNew(ONE), tags.jobReturn(ONE, 'a'), tags.jobReturn(ONE, 'b')])
 })
 
-test('whoever starts something later hears of it all the same, and nothing is kept when all have been told', async () => {
+test('concurrent starts get their own events, and none are kept when all have been delivered', async () => {
   const { subscriptions, fire, listen } = openBus()
   const [one, two] = [listen(), listen()]
   let answerOne = (_: { jid: string }) => {}
@@ -60,7 +60,7 @@ test('whoever starts something later hears of it all the same, and nothing is ke
   expect(subscriptions.size).toBe(2) // those of the two, none that keeps what is early
 })
 
-test('a start that fails leaves nothing behind', async () => {
+test('a failed start keeps no events', async () => {
   const { subscriptions, listen } = openBus()
   const one = listen()
   await expect(startAndListen(one, () => Promise.reject(new Error('refused')))).rejects.toThrow('refused')
@@ -68,7 +68,7 @@ test('a start that fails leaves nothing behind', async () => {
   expect(subscriptions.size).toBe(0)
 })
 
-test('whoever is starting something is told of a lost connection', async () => {
+test('a start reports a lost connection', async () => {
   const { subscriptions, listen } = openBus()
   const one = listen()
   await startAndListen(one, async () => {

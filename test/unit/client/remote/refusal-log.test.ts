@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(() => removeFolder(folder))
 
-test('a flood is a hundred lines a minute in the audit log of this host', async () => {
+test('of many refusals a hundred a minute are written to the audit log of this host', async () => {
   const config = { audit_log: join(folder, 'audit.log'), cachedir: folder }
   const { log, lines } = fakeLog()
   const refusals = localRefusalLog(config, log)
@@ -44,7 +44,7 @@ test('a flood is a hundred lines a minute in the audit log of this host', async 
   expect(lines).toEqual([])
 })
 
-test('a master on another host is told a hundred a minute, and then how many were not told', async () => {
+test('of many refusals a hundred a minute are sent to the master, and then the number of those left out', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   try {
     const told: unknown[] = []
@@ -59,7 +59,7 @@ test('a master on another host is told a hundred a minute, and then how many wer
   }
 })
 
-test('what a master that is away was not told is counted when it is back, and said once', async () => {
+test('refusals during an outage of the master are counted, and the number is sent once it is back', async () => {
   const told: unknown[] = []
   let away = true
   const ask = async (load: unknown) => {

@@ -62,7 +62,7 @@ const credentialsOf = (request: SymmetricKey) => ({ request }) as SignInKeys
 const untilAccepted = async () => credentialsOf(session)
 const anotherMaster = new SaltError('MASTER_KEY_CHANGED', 'This is another master.')
 
-test('a connection that is lost before events come is made again once, not twice, with the same session', async () => {
+test('a connection that is lost before any event is renewed once, not twice, with the same session', async () => {
   const server = await serve()
   const renew = vi.fn(untilAccepted)
   const events = eventsAt(await cuttingProxy(server.port), { untilAccepted, renew })
@@ -72,7 +72,7 @@ test('a connection that is lost before events come is made again once, not twice
   expect(renew).not.toHaveBeenCalled()
 })
 
-test('a session that the master does not take is made new', async () => {
+test('a session that the master refuses is renewed', async () => {
   const server = await serve()
   const old = credentialsOf(SymmetricKey.generate())
   const renew = vi.fn(untilAccepted)
@@ -81,14 +81,14 @@ test('a session that the master does not take is made new', async () => {
   expect(renew.mock.calls).toEqual([[old]])
 })
 
-test('a master that is not the one that is known is not asked again', async () => {
+test('a master with an unknown key is not tried again', async () => {
   const server = await serve()
   const signIn = vi.fn(untilAccepted).mockRejectedValueOnce(anotherMaster)
   await expect(eventsAt(server.port, { untilAccepted: signIn }).open()).rejects.toBe(anotherMaster)
   expect(server.readers).toBe(0)
 })
 
-test('who closes while the connection is made has none afterwards', async () => {
+test('a connection that is closed while it is made stays closed', async () => {
   const server = await serve()
   const events = eventsAt(server.port, {
     untilAccepted: async () => {
@@ -100,7 +100,7 @@ test('who closes while the connection is made has none afterwards', async () => 
   await eventually(() => expect(server.readers).toBe(0))
 })
 
-test('who listens is told of the gap when a lost connection is back', async () => {
+test('a subscription gets a gap reported when a lost connection is back', async () => {
   const server = await serve()
   const events = eventsAt(server.port, { untilAccepted })
   const gap = deferred()
@@ -112,7 +112,7 @@ test('who listens is told of the gap when a lost connection is back', async () =
   await gap.promise
 })
 
-test('an event that is none is left out, and those behind it come over the same connection', async () => {
+test('an invalid event is left out, and later ones come over the same connection', async () => {
   const server = await serve()
   const events = eventsAt(server.port, { untilAccepted })
   const onGap = vi.fn()

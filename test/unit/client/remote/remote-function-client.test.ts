@@ -74,7 +74,7 @@ function begins(...events: [tag: string, data: Load][]) {
 }
 
 describe('a runner', () => {
-  test('is asked for with who this is; what it tells and what it gives are events', async () => {
+  test('is requested with the credentials; its progress and result come as events', async () => {
     const told: unknown[] = []
     begins(
       ['salt/run/20261122010203000005/ret', { return: 'of another', success: true }],
@@ -97,7 +97,7 @@ describe('a runner', () => {
     expect(asked[0]).toMatchObject({ token: 'abc' })
   })
 
-  test('goes on when it is not waited for any more', async () => {
+  test('continues when the caller stops waiting', async () => {
     const stop = new AbortController()
     const told: unknown[] = []
     begins([`salt/run/${JID}/progress`, { message: 'half' }])
@@ -110,7 +110,7 @@ describe('a runner', () => {
     })
   })
 
-  test('whose end may have been missed is a sentence', async () => {
+  test('whose end may have been missed is an error', async () => {
     answer = () => {
       void publisher.close().then(async () => {
         publisher = await openPublisher()
@@ -123,13 +123,13 @@ describe('a runner', () => {
     })
   })
 
-  test('in the background is a job id', async () => {
+  test('with start gives a job id at once', async () => {
     begins()
     const started = await asking('runner', (client) => client.start('test.arg', [], {}))
     expect(started).toEqual({ jid: JID, tag: `salt/run/${JID}` })
   })
 
-  test('has no job id of choice', async () => {
+  test('refuses a given job id', async () => {
     for (const way of ['run', 'start'] as const)
       await expect(
         asking<object>('runner', (client) => client[way]('test.arg', [], {}, { jid: JID })),
@@ -137,7 +137,7 @@ describe('a runner', () => {
     expect(asked).toEqual([])
   })
 
-  test('that is answered with what is no beginning is said', async () => {
+  test('with an invalid answer is an error', async () => {
     for (const reply of [{}, { jid: JID }, { jid: 5, tag: 'x' }, { jid: JID, tag: null }]) {
       answer = () => reply
       await expect(asking('runner', (client) => client.start('test.arg', [], {}))).rejects.toThrow(
@@ -146,7 +146,7 @@ describe('a runner', () => {
     }
   })
 
-  test('over the link of somebody else leaves it open', async () => {
+  test('leaves a shared link open', async () => {
     begins([`salt/run/${JID}/ret`, { return: 'done', success: true }])
     const link = await linkLocal(config)
     const client = new RemoteFunctionClient('runner', config, alice, link)
@@ -157,7 +157,7 @@ describe('a runner', () => {
     await link.close()
   })
 
-  test('is not begun where its events cannot be heard', async () => {
+  test('is not started if its events cannot be received', async () => {
     await bus.close()
     await publisher.close()
     await expect(asking('runner', (client) => client.run('test.arg', [], {}))).rejects.toMatchObject({
@@ -167,7 +167,7 @@ describe('a runner', () => {
     publisher = await openPublisher()
   })
 
-  test('is not begun for who may not hear its events; without waiting it is', async () => {
+  test('is not started if the user may not read events, unless it is not awaited', async () => {
     begins()
     const refused = new SaltError('PERMISSIONS', 'No right to use the event socket.')
     const connect = vi.spyOn(EventBus, 'connect').mockRejectedValue(refused)
@@ -189,7 +189,7 @@ describe('a wheel function', () => {
     answer = () => ({ tag: `salt/wheel/${JID}`, data: { jid: JID, fun: 'wheel.x', ...data } })
   }
 
-  test('is answered with what it gives', async () => {
+  test('returns its result', async () => {
     gives({ return: ['a'], success: true })
     const ran = await asking('wheel', (client) => client.run('minions.connected', [1], { a: 2 }))
     expect(ran).toEqual({ jid: JID, return: ['a'], success: true, retcode: 0 })
@@ -197,7 +197,7 @@ describe('a wheel function', () => {
     expect(asked).toEqual([{ ...load, ...alice }])
   })
 
-  test('is not put into the background, nor under a job id of choice', async () => {
+  test('is refused in the background, or with a given job id', async () => {
     await expect(asking('wheel', (client) => client.start('key.list_all', [], {}))).rejects.toThrow('--async')
     const jid = { jid: JID }
     await expect(asking('wheel', (client) => client.run('key.list_all', [], {}, jid))).rejects.toThrow(
@@ -207,7 +207,7 @@ describe('a wheel function', () => {
   })
 
   test.each(['EauthAuthenticationError', 'TokenAuthenticationError', 'AuthorizationError'])(
-    '%s is a sentence that says what may be wrong',
+    '%s is an error that says what may be wrong',
     async (name) => {
       answer = () => ({ error: { name, message: 'Authentication failure of type "eauth" occurred.' } })
       await expect(asking('wheel', (client) => client.run('key.accept', ['*'], {}))).rejects.toMatchObject({
@@ -221,7 +221,7 @@ describe('a wheel function', () => {
     [{ denied: true }, 'AUTHORIZATION_FAILED'],
     [{ denied: 'no' }, 'MASTER_UNREACHABLE'],
     [{}, 'MASTER_UNREACHABLE'],
-  ])('that a master of salt-ts gives a reason for, and %j, is %s', async (more, code) => {
+  ])('whose refusal has a reason of a salt-ts master, and %j, is %s', async (more, code) => {
     const error = { name: 'EauthAuthenticationError', message: 'Authentication failure.' }
     answer = () => ({ error, reason: 'Because.', ...more })
     await expect(asking('wheel', (client) => client.run('key.accept', ['*'], {}))).rejects.toMatchObject({
@@ -230,7 +230,7 @@ describe('a wheel function', () => {
     })
   })
 
-  test('other errors are the words of the master, and what is no answer is said', async () => {
+  test('passes on other errors of the master, and reports an invalid answer', async () => {
     answer = () => ({ error: { name: 'SaltInvocationError', message: 'No function was named.' } })
     const run = () => asking('wheel', (client) => client.run('', [], {}))
     await expect(run()).rejects.toMatchObject({ code: 'INVOCATION', message: 'No function was named.' })

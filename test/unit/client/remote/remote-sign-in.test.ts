@@ -1,4 +1,4 @@
-/** How an API on another host gets to know its master, and what it takes for its master. */
+/** How an API on another host signs in to its master, and verifies that it is its master. */
 import { createPrivateKey, sign } from 'node:crypto'
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -75,7 +75,7 @@ describe('a host whose key is not accepted', () => {
   test.each([
     ['pending', 'it is not accepted yet'],
     ['rejected', 'has rejected or denied the key'],
-  ] as const)('is told so, with the fingerprint to compare: %s', async (state, sentence) => {
+  ] as const)('gets an error with the fingerprint to compare: %s', async (state, sentence) => {
     const signIn = await open()
     await master.file('api-1', signIn.key.publicKey, state)
     const error = await signIn.credentials().catch((error: unknown) => error)
@@ -95,14 +95,14 @@ test('a host whose key is damaged on the master is told so', async () => {
 })
 
 describe('the master', () => {
-  test('is believed at first contact, which is warned of, and known from then on', async () => {
+  test('is trusted at first contact, with a warning, and known from then on', async () => {
     const signIn = await accepted()
     expect(await signIn.credentials()).toMatchObject({ generation: 3 })
     expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining('master_finger is not set')])
     expect((await known().read())?.equals((await keyPair('master')).publicKey)).toBe(true)
   })
 
-  test('with another key than the known one is refused at once and for good', async () => {
+  test('with another key than the stored one is refused at once and not tried again', async () => {
     const signIn = await accepted()
     const other = (await keyPair('other1')).publicKey
     await known().write(other)
@@ -123,14 +123,14 @@ describe('the master', () => {
     expect(lines).toEqual([])
   })
 
-  test('must be able to read the token it is sent, once its key is known', async () => {
+  test('must be able to read the token of the sign-in, once its key is known', async () => {
     const signIn = await accepted()
     const first = await signIn.credentials()
     altered = inner(({ token: _, ...others }) => others)
     await expect(signIn.renew(first)).rejects.toMatchObject({ code: 'MASTER_KEY_CHANGED' })
   })
 
-  test('is not heard in generation 2', async () => {
+  test('is refused in generation 2', async () => {
     const signIn = await accepted()
     const { pem } = await keyPair('master')
     const key = createPrivateKey(pem)
@@ -142,14 +142,14 @@ describe('the master', () => {
     await expect(signIn.credentials()).rejects.toThrow('protocol generation 2')
   })
 
-  test('whose replies are changed on their way is refused', SLOW_TEST, async () => {
+  test('with changed replies is refused', SLOW_TEST, async () => {
     const signIn = await accepted()
     altered = inner((load) => ({ ...load, publish_port: 1 }))
     await expect(signIn.credentials()).rejects.toMatchObject({ code: 'MASTER_KEY_CHANGED' })
   })
 })
 
-test('who finds credentials stale at the same time signs in once', async () => {
+test('several requests with stale credentials cause one sign-in', async () => {
   const signIn = await accepted()
   const stale = await signIn.credentials()
   const renewed = await Promise.all(Array.from({ length: 5 }, () => signIn.renew(stale)))
@@ -158,7 +158,7 @@ test('who finds credentials stale at the same time signs in once', async () => {
   expect(renewed[0]).not.toBe(stale)
 })
 
-test('its key is its own: of mode 0400, in a folder that others may not write', async () => {
+test('its own private key has mode 0400, in a folder that other users may not write', async () => {
   await open()
   expect((await stat(join(pkiDir, 'api.pem'))).mode & 0o777).toBe(0o400)
   await chmod(pkiDir, 0o777)

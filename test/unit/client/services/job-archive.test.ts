@@ -52,7 +52,7 @@ const never = async (line: number, why: string) => {
 }
 
 test.each(['jobs.jsonl', 'jobs.jsonl.gz'])(
-  'what is exported to %s is imported without loss, and again without effect',
+  'jobs that are exported to %s are imported without loss, and importing again changes nothing',
   async (name) => {
     const source = await filled()
     const file = join(directory, name)
@@ -79,7 +79,7 @@ test.each(['jobs.jsonl', 'jobs.jsonl.gz'])(
   },
 )
 
-test('only what is asked for is exported; of a batch all its jobs', async () => {
+test('only the selected jobs are exported; of a batch all its jobs', async () => {
   const source = await filled()
   const [batch, wave] = [jidOf(10), jidOf(11)]
   for (const jid of [batch, wave])
@@ -100,7 +100,7 @@ test('only what is asked for is exported; of a batch all its jobs', async () => 
   expect(await exported({ functions: ['no.such'] })).toEqual([])
 })
 
-test('wrong lines are named with their reasons, and the others are taken; the first return stays', async () => {
+test('invalid lines are named with their reasons, and the others are imported; an existing return stays', async () => {
   const target = openCache('target')
   await target.saveReturn(jidOf(1), 'a', { return: 'first' })
   const job = { kind: 'job', jid: jidOf(1), load: { fun: 'test.ping' }, minions: ['a'] }
@@ -138,7 +138,7 @@ test('wrong lines are named with their reasons, and the others are taken; the fi
   expect(target.load(jidOf(1))).toMatchObject({ load: { fun: 'test.ping' }, minions: ['a'] })
 })
 
-test('files that cannot be read or written are said so in a sentence, and nothing half is left', async () => {
+test('files that cannot be read or written are errors, and no partial file is left', async () => {
   const cache = await filled()
   const archive = createJobArchive(async () => cache)
   const in_ = (name: string) => join(directory, name)
@@ -154,7 +154,7 @@ test('files that cannot be read or written are said so in a sentence, and nothin
   expect((await readdir(directory)).sort()).toEqual(['cut.jsonl.gz', 'source'])
 })
 
-test('a backup made while returns come in has all that was acknowledged before, and can take the place of the store', async () => {
+test('a backup made while returns come in has all acknowledged ones, and can replace the store', async () => {
   const cache = openCache('source')
   await cache.create(jidOf(1), load, [])
   let sent = 0

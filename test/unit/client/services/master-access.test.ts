@@ -83,7 +83,7 @@ test.each<[unknown[], Record<string, unknown>, object]>([
   expect(await ask(args, kwargs)).toMatchObject(expected)
 })
 
-test('acl.test knows the backends', async () => {
+test('acl.test uses the backends', async () => {
   await expect(ask(['fred', '*', 'test.ping'], { eauth: 'ldap' })).rejects.toThrow(
     "external_auth does not name the backend 'ldap': it names pam.",
   )

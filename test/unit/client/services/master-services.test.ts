@@ -40,7 +40,7 @@ async function know(id: string, grains: object, pillar = {}): Promise<void> {
   await data.close()
 }
 
-test('a target is decided by the facts the master has, and left open where it has none', async () => {
+test('a target is matched with cached data of minions, and unknown without', async () => {
   await know('web1', { os: 'Debian' })
   await know('db1', { os: 'Fedora' })
   expect(await master.match('G@os:Debian', 'compound')).toEqual({
@@ -56,7 +56,7 @@ test('a target is decided by the facts the master has, and left open where it ha
   })
 })
 
-test('execution functions run here with the grains of this host; what needs a minion is refused', async () => {
+test('execution functions run here with the grains of this host; those that need a minion are refused', async () => {
   expect(await master.call('test.echo', ['hi'])).toBe('hi')
   expect(await master.call('grains.get', ['kernel'])).toBe('Linux')
   await expect(master.call('saltutil.running')).rejects.toThrow('this one runs on the master')
@@ -64,7 +64,7 @@ test('execution functions run here with the grains of this host; what needs a mi
 })
 
 describe('the data cache', () => {
-  test('has what is cached of a minion as a bank', async () => {
+  test('has the cached data of a minion as a bank', async () => {
     await know('web1', { os: 'Debian' }, { role: 'web' })
     const { cache } = master
     expect(await cache.list('minions')).toEqual(['web1'])
@@ -82,7 +82,7 @@ describe('the data cache', () => {
     expect(await cache.list('minions')).toEqual([])
   })
 
-  test('has banks of anybody, inside each other', async () => {
+  test('stores values in nested banks with names of the caller', async () => {
     const { cache } = master
     await cache.store('a', 'b', 'beside')
     await cache.store('a/b', 'k1', 1)
@@ -98,7 +98,7 @@ describe('the data cache', () => {
   })
 })
 
-test('what runs in a process of its own is known as long as that lives; the number of another process does not count', async () => {
+test('a run in a process of its own is listed while it lives; a reused process id does not count', async () => {
   const jids = [1, 2, 3, 4].map((n) => `2026112100000000000${n}`)
   const [own = '', gone = '', other = '', broken = ''] = jids
   const run = { fun: 'runner.test.sleep', user: 'ann', fun_args: [9], store: false, detached: true }
@@ -121,7 +121,7 @@ describe('options that are written', () => {
 
   beforeEach(() => writeFile(join(folder, 'master'), 'interface: 127.0.0.1\n'))
 
-  test('are those of the next start; with keep others in the file stay', async () => {
+  test('are in effect at the next start; with keep others in the file stay', async () => {
     expect(await master.writeConfig('own', { timeout: 9, keep_jobs_seconds: 7 })).toBe(path())
     await master.writeConfig('own', { timeout: 11, id: 'yes' }, { keep: true })
     expect(loaded()).toMatchObject({ timeout: 11, keep_jobs_seconds: 7, id: 'yes' })
@@ -152,7 +152,7 @@ describe('tokens', () => {
   })
 
   test.each(['../../pki/minions/web1', '..', '.', '/etc/passwd', 'tokens/abc', ''])(
-    'CVE-2021-3144, CVE-2020-11652: %j is no token, and deletes nothing',
+    'CVE-2021-3144, CVE-2020-11652: %j is refused as a token, and deletes nothing',
     async (token) => {
       expect(await master.tokens.remove(token)).toBe(false)
       expect(await readFile(join(config.pki_dir, 'minions/web1'), 'utf8')).toBe('key')

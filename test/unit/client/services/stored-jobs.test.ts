@@ -34,7 +34,7 @@ const store = (found: readonly ReturnRecord[]) => ({
   async *list() {},
 })
 
-test('a job of which a store has returns only is as the master knows it', async () => {
+test('a job of which a store has only returns is completed from the job cache', async () => {
   await cache.saveLoad(jid, { fun: 'test.arg', tgt: '*', arg: [3] }, ['web1', 'web2', 'db1'])
   const jobs = storedJobs(async () => cache, store(returns))
   expect(await jobs.get(jid, { source: 'redis' })).toMatchObject({
@@ -43,7 +43,7 @@ test('a job of which a store has returns only is as the master knows it', async 
   })
 })
 
-test('a job of which a store has returns only, and that the master has forgotten, is what they tell of it', async () => {
+test('a job of which a store has only returns, and the job cache nothing, is derived from the returns', async () => {
   const jobs = storedJobs(async () => cache, store(returns))
   expect(await jobs.get(jid, { source: 'redis' })).toEqual({
     jid,
@@ -52,7 +52,7 @@ test('a job of which a store has returns only, and that the master has forgotten
   })
 })
 
-test('a job of which a store has nothing is not there', async () => {
+test('a job of which a store has nothing does not exist', async () => {
   await cache.saveLoad(jid, { fun: 'test.arg', tgt: '*', arg: [3] }, [])
   const jobs = storedJobs(async () => cache, store([]))
   expect(await jobs.get(jid, { source: 'redis' })).toBeUndefined()

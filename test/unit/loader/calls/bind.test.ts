@@ -29,7 +29,7 @@ describe('binding', () => {
     expect(bound(params, ['bob', 3, true])).toEqual({ who: 'bob', times: 3, loud: true })
     expect(bound(params, [], { loud: false, who: 'bob' })).toEqual({ who: 'bob', times: 1, loud: false })
   })
-  test('gives further positions to rest, and other names to keywords', () => {
+  test('passes further positions to rest, and other names to keywords', () => {
     const open = {
       first: p.any(),
       rest: p.rest(p.any()),
@@ -44,7 +44,7 @@ describe('binding', () => {
     })
     expect(bound(open, [1])).toEqual({ first: 1, rest: [], others: {} })
   })
-  test('what the job says of itself reaches only parameters that are named after it', () => {
+  test('job fields are passed only to parameters of their names', () => {
     const job = { fun: 'mod.fun', jid: '1', arg: ['token=abc'] }
     const integers = { others: p.keywords(p.integer()) }
     expect(bound(integers, [], { a: '1' }, job)).toEqual({ others: { a: 1 } })
@@ -52,7 +52,7 @@ describe('binding', () => {
     expect(bound(named, [], { a: 1 }, job)).toEqual({ __pub_jid: '1', others: { a: 1 } })
     expect(bound(params, ['bob'], { __pub_fun: 'x' }, job)).toEqual({ who: 'bob', times: 1 })
   })
-  test('callers cannot say in the place of a job what it is', () => {
+  test('callers cannot set job fields', () => {
     const named = { __pub_user: p.optional(p.string()), others: p.keywords(p.any()) }
     const forged = { __pub_user: 'root', __pub_fun: 'x.y' }
     expect(bound(named, [], forged, { user: 'ann' })).toEqual({ __pub_user: 'ann', others: {} })
@@ -72,7 +72,7 @@ describe('binding', () => {
       'INVOCATION: The following keyword arguments are not valid: ids=[9007199254740993]',
     )
   })
-  test('shows no value that a name or another parameter makes a secret among unknown names', () => {
+  test('shows no value of unknown names if the name or another parameter is secret', () => {
     const message = (list: string) => `INVOCATION: The following keyword arguments are not valid: ${list}`
     expect(refusal(params, ['bob'], { db: { token: 'x' }, password: 'x', b: 1 })).toBe(
       message(`db={"token": "${MASK}"}, password=${MASK}, b=1`),
@@ -94,16 +94,16 @@ describe('binding', () => {
       wrong("fun() got multiple values for argument 'who'"),
     )
   })
-  test('null means not given where it may be left out, is a value where anything is taken, else refused', () => {
+  test('null counts as not given for an optional parameter, is a value where any type is allowed, and is refused otherwise', () => {
     expect(bound(params, ['bob', null, null])).toEqual({ who: 'bob', times: 1 })
     expect(bound({ a: p.any() }, [null])).toEqual({ a: null })
     expect(refusal(params, [null])).toContain("'who' must be a string, not null")
   })
-  test('a default that is a list or map is a new one for every call', () => {
+  test('a default that is a list or map is copied for every call', () => {
     const list = { items: p.default(p.array(p.string()), []) }
     expect(bound(list, []).items).not.toBe(bound(list, []).items)
   })
-  test('a default has the defaults that are declared inside it, new ones for every call', () => {
+  test('a default gets the defaults that are declared inside it, copied for every call', () => {
     const inner = p.object({ a: p.default(p.integer(), 1), list: p.default(p.array(p.string()), []) })
     const nested = {
       o: p.default(inner, {}),
@@ -154,22 +154,22 @@ describe('coercion towards the declared type', () => {
     expect(one(p.record(p.string()), new Map<unknown, unknown>([[1, 2]]))).toEqual({ 1: '2' })
     expect(one(p.object({ x: p.number() }), { x: '2' })).toEqual({ x: 2 })
   })
-  test('to one of several types: what it is already comes first', () => {
+  test('to one of several types: the type that the value already has comes first', () => {
     const union = p.union(p.number(), p.string())
     expect(one(union, '5')).toBe('5')
     expect(one(union, 5)).toBe(5)
     expect(one(p.union(p.boolean(), p.array(p.number())), 'yes')).toBe(true)
   })
-  test('to a word that YAML took for a boolean', () => {
+  test('to a word that YAML reads as a boolean', () => {
     expect(one(p.enum('on', 'off', 'auto'), true)).toBe('on')
     expect(one(p.enum('yes', 'no'), false)).toBe('no')
   })
-  test('where anything is taken nothing is changed, not even a whole float', () => {
+  test('without a declared type does not change a value, not even a whole float', () => {
     const float = new Float(1)
     expect(one(p.any(), float)).toBe(float)
     expect(bound({ rest: p.rest(p.any()) }, [float, 1n])).toEqual({ rest: [float, 1n] })
   })
-  test('whatever comes in, the result has the declared type or is refused', () => {
+  test('any value is converted to the declared type or refused', () => {
     const params = { s: p.string(), n: p.number(), b: p.boolean(), l: p.array(p.integer()) }
     const anything = fc.anything({ withBigInt: true, withMap: true, withNullPrototype: true })
     fc.assert(
@@ -194,7 +194,7 @@ describe('coercion towards the declared type', () => {
 describe('validation', () => {
   const reason = (params: Params, value: unknown) => refusal(params, [value]).replace(/^.*mod\.fun: /, '')
 
-  test('names the parameter, what is asked for and what was given', () => {
+  test('names the parameter, the expected and the given value', () => {
     expect(reason({ n: p.number({ minimum: 0 }) }, -1)).toBe("'n' must be at least 0, not -1")
     expect(reason({ n: p.number() }, 'soon')).toBe(`'n' must be a number, not "soon"`)
     expect(reason({ u: p.enum('s', 'ms') }, 'h')).toBe(`'u' must be one of "s", "ms", not "h"`)
@@ -206,12 +206,12 @@ describe('validation', () => {
       `'o' must be a number or a boolean, not "maybe"`,
     )
   })
-  test('members of a map get their defaults, and may be left out', () => {
+  test('members of a map get their defaults, and may be omitted', () => {
     const point = p.object({ x: p.number(), y: p.default(p.number(), 7), z: p.optional(p.number()) })
     expect(bound({ point }, [{ x: '1' }])).toEqual({ point: { x: 1, y: 7 } })
     expect(reason({ point }, {})).toBe(`'point' must have the key "x"`)
   })
-  test('names the place inside a list or map', () => {
+  test('names the position inside a list or map', () => {
     expect(reason({ l: p.array(p.number()) }, [1, 'x'])).toBe(`'1' in 'l' must be a number, not "x"`)
     expect(reason({ o: p.object({ x: p.number() }) }, { x: 1, y: 2 })).toBe(`'o' must not have the key "y"`)
   })
@@ -231,7 +231,7 @@ describe('splitting the arguments of a job', () => {
       kwargs: { a: 1, b: new Typed(2, '2') },
     })
   })
-  test('a map with keys of other types works too', () => {
+  test('a map with keys of other types is accepted, too', () => {
     const map = new Map<unknown, unknown>([
       ['__kwarg__', true],
       [1, 'one'],

@@ -19,14 +19,14 @@ const catalogue = catalogueOf(
   },
 )
 
-describe('what would become of a call', () => {
-  test('the values its function would get', () => {
+describe('the check of a call returns', () => {
+  test('the values that its function would get', () => {
     expect(predictCall(call('test.sleep', '5', { __kwarg__: true, unit: 'ms' }), catalogue)).toMatchObject({
       values: { seconds: 5, unit: 'ms' },
     })
     expect(predictCall(call('old.add', 1), catalogue)).toMatchObject({ values: undefined })
   })
-  test('or the sentence its minion would refuse it with', () => {
+  test('the sentence with which its minion would refuse it', () => {
     const refusal = (...given: Parameters<typeof call>) => predictCall(call(...given), catalogue)
     expect(refusal('test.pign')).toEqual({ refusal: "'test.pign' is not available." })
     expect(refusal('pkg.install')).toEqual({ refusal: "'pkg' __virtual__ returned False: needs apt" })
@@ -43,14 +43,14 @@ describe('what would become of a call', () => {
       refusal: "ERROR executing 'test.ping': The following keyword arguments are not valid: x=1",
     })
   })
-  test('what was probably meant', () => {
+  test('the name that was probably intended', () => {
     expect(suggestName(call('test.pign'), catalogue)).toBe('test.ping')
     expect(suggestName(call('test.sleep', 1, 'unti=ms'), catalogue)).toBe('unit')
     expect(suggestName(call('pkg.install'), catalogue)).toBeUndefined()
     expect(suggestName(call('a.open', 'al=1'), catalogue)).toBeUndefined()
     expect(suggestName(call('old.add', 'x=1'), catalogue)).toBeUndefined()
   })
-  test('a job of several functions is several calls', () => {
+  test('the results of several calls for a job of several functions', () => {
     const words = [null, { args: ['1.10'], kwargs: {} }]
     expect(callsOf({ fun: ['a.b', 'c.d', 'e.f'], arg: [[1], [1.1]], words })).toEqual([
       { fun: 'a.b', arg: [1] },
@@ -85,7 +85,7 @@ describe('types are checked as the minion does', () => {
     ),
     fc.constantFrom<unknown>({ a: true }, { a: 1 }, [1, 'x'], [[1]]),
   )
-  test('with the same sentences', () => {
+  test('with the same messages', () => {
     fc.assert(
       fc.property(fc.constantFrom(...Object.keys(params)), value, (name, given) => {
         expect(own({ [name]: given })).toBe(full({ [name]: given }))
@@ -102,7 +102,7 @@ describe('types are checked as the minion does', () => {
 
 describe('a catalogue from another host', () => {
   test.each(['', 'null', '[]', '{}', '{"functions":1,"missing":{}}', '{"functions":{},"missing":[]}', '{'])(
-    'is none: %s',
+    'is ignored: %s',
     (text) => expect(readCatalogue(text)).toBeUndefined(),
   )
 
@@ -110,31 +110,31 @@ describe('a catalogue from another host', () => {
     levels === 0 ? { type: 'string' } : wrap(nested(levels - 1, wrap))
   test.each([
     ['no map', 7],
-    ['a kind that is not known', { a: { kind: 'magic', schema: {} } }],
+    ['an unknown kind', { a: { kind: 'magic', schema: {} } }],
     ['no schema', { a: { kind: 'value' } }],
     ['several types', { a: { kind: 'value', schema: { type: ['string'] } } }],
     ['members that are no texts', { a: { kind: 'value', schema: { enum: [{}] } } }],
     [
-      'a schema as deep as nobody writes',
+      'a schema that is nested very deep',
       { a: { kind: 'value', schema: nested(40, (items) => ({ items })) } },
     ],
     [
-      'unions in unions in unions, which are dear',
+      'nested unions, which are expensive',
       { a: { kind: 'value', schema: nested(8, (schema) => ({ anyOf: [schema, schema] })) } },
     ],
-  ])('parameters count as unknown with %s', (_, params) => {
+  ])('has unknown parameters with %s', (_, params) => {
     const read = readCatalogue(JSON.stringify({ functions: { 'a.b': params, 'test.ping': {} }, missing: {} }))
     expect(read?.functions).toEqual({ 'a.b': null, 'test.ping': {} })
     expect(read?.unreadable).toEqual(new Set(['a.b'])) // some of them may be secret
   })
-  test('its names are names only', () => {
+  test('has only names as names', () => {
     const text =
       '{"functions":{"__proto__":{},"a.b":{"__proto__":{"kind":"value","schema":{}}}},"missing":{}}'
     const read = readCatalogue(text)!
     expect(predictCall(call('toString'), read)).toEqual({ refusal: "'toString' is not available." })
     expect(read.functions['a.b']).toBeNull()
   })
-  test('its sentences do nothing to a terminal, and are not long', () => {
+  test('has short sentences without control characters', () => {
     expect(readSentence('a\u001b[31mb\r\nc')).toBe('a [31mb c')
     expect(readSentence('x'.repeat(10_000))).toHaveLength(2_000)
     for (const nothing of [5, '', ' \u0000\n']) expect(readSentence(nothing)).toBe('it gave no reason')

@@ -3,7 +3,7 @@ import { collectRows } from '../../../../core/loader/calls/rows.ts'
 
 const none = undefined
 
-test('what a function yields is its value, unless it returns one itself', async () => {
+test('the value of a function is the list of the rows it yields, unless it returns one itself', async () => {
   async function* rows() {
     yield { a: 1 }
     yield { a: 2 }
@@ -18,7 +18,7 @@ test('what a function yields is its value, unless it returns one itself', async 
   expect(await collectRows(null, none, none)).toBeNull()
 })
 
-test('each row is told before the next is made', async () => {
+test('each row is passed on before the next is made', async () => {
   const order: string[] = []
   async function* rows() {
     for (const name of ['a', 'b']) {
@@ -32,7 +32,7 @@ test('each row is told before the next is made', async () => {
   expect(order).toEqual(['made a', 'told a 0', 'made b', 'told b 1', 'no more'])
 })
 
-test('a job that is ended lets its function clean up', async () => {
+test('ending a job lets its function clean up', async () => {
   const abort = new AbortController()
   let cleaned = false
   async function* rows() {

@@ -4,7 +4,7 @@ import { extensionFolder } from '../folder.ts'
 
 const { put, open } = extensionFolder()
 
-test('the parameters of a function are one JSON Schema that ajv takes', async () => {
+test('the parameters of a function are one JSON Schema that ajv accepts', async () => {
   await put(
     'modules/mod.ts',
     `import { fn, p } from 'salt-ts'
@@ -43,7 +43,7 @@ export const f = fn(
   expect(check({ name: 'a', word: 'b', x: 1 })).toBe(false)
 })
 
-test('what takes no keywords takes none in its schema, either', async () => {
+test('a function without keywords has none in its schema, either', async () => {
   expect(await open().view.schema('test.ping')).toMatchObject({ properties: {}, additionalProperties: false })
   expect(await open().view.schema('nosuch.fun')).toBeUndefined()
 })

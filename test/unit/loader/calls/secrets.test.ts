@@ -24,7 +24,7 @@ describe('secret values are masked', () => {
       { __kwarg__: true, z: MASK, who: 'eve' },
     ])
   })
-  test('where a name, which may be a mistyped one, or a place is none of the function', async () => {
+  test('if a name, which may be misspelt, or a position is unknown to the function', async () => {
     const params = { who: p.string(), word }
     expect(await masked(params, 'ada', 'x', 'y', 'wrod=z')).toEqual(['ada', MASK, MASK, `wrod=${MASK}`])
   })
@@ -40,6 +40,6 @@ describe('secret values are masked', () => {
   })
 })
 
-test('a call without secrets is left as it is', async () => {
+test('a call without secrets is not changed', async () => {
   expect(await masked({ who: p.string(), others: p.keywords(p.any()) }, 'ada', 'x=1')).toEqual(['ada', 'x=1'])
 })

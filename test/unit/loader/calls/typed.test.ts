@@ -18,7 +18,7 @@ function received(params: Params, words: readonly string[], noParse: readonly st
 const one = (param: Params[string], word: string) =>
   (received({ value: param }, [word]) as { value: unknown }).value
 
-describe('declared types decide what a word means', () => {
+describe('declared types decide how a word is read', () => {
   test.each([
     ['1.10', '1.10', 1.1],
     ['0755', '0755', 755],
@@ -34,7 +34,7 @@ describe('declared types decide what a word means', () => {
     [`"5"`, '5', '5'],
     [`'yes'`, 'yes', 'yes'],
     ['!!str 5', '5', '5'],
-  ])('%s is the text %s, and a value where nothing is declared', (word, text, value) => {
+  ])('%s is the text %s, and a value without a declared type', (word, text, value) => {
     expect(one(p.string(), word)).toBe(text)
     expect(one(p.any(), word)).toEqual(value)
     expect(received({ all: p.rest(p.any()) }, [word])).toEqual({ all: [value] })
@@ -48,16 +48,16 @@ describe('declared types decide what a word means', () => {
     expect(one(p.integer(), '0755')).toBe(755)
     expect(() => one(p.boolean(), '1.10')).toThrow(`'value' must be a boolean, not 1.1`)
   })
-  test('a word that comes as it was typed, and with its word as well, is one value', () => {
+  test('a word that is sent as it was typed and as a value is one value', () => {
     const call = withWords(splitArguments(['n=0x10']), { args: [], kwargs: { n: '0x10' } })
     expect(bind({ name: 'mod.fun', ...call }, { n: p.any() }, makeCheck({ n: p.any() }))).toEqual({ n: 16 })
   })
-  test('one of several words is the one that was typed', () => {
+  test('an enum is the word that was typed', () => {
     expect(one(p.enum('on', 'off', 'yes'), 'yes')).toBe('yes')
     expect(one(p.enum('1', '1.0'), '1.0')).toBe('1.0')
     expect(one(p.enum('present', 'true'), 'yes')).toBe('true')
   })
-  test('what stands inside a list or a map is what was typed there', () => {
+  test('an item of a list or map is the word that was typed there', () => {
     const list = p.array(p.string())
     expect(one(list, '[1.10, yes, "2", [a, 1.0], ~, ]')).toEqual(['1.10', 'yes', '2', '[a, 1.0]', '~'])
     expect(one(list, '1.10')).toEqual(['1.10'])
@@ -72,18 +72,18 @@ describe('declared types decide what a word means', () => {
     expect(one(shape, '{version: 1.10, force: yes}')).toEqual({ version: '1.10', force: true })
     expect(one(list, '[&x 1.10, *x]')).toEqual(['1.1', '1.1'])
   })
-  test('of several types the one that the value has, else text', () => {
+  test('a union has the type of the value, else text', () => {
     const either = p.union(p.number(), p.string())
     expect(['1.10', 'yes', 'abc'].map((word) => one(either, word))).toEqual([1.1, 'yes', 'abc'])
     const listed = p.union(p.string(), p.array(p.string()))
     expect(one(listed, '[1.10, yes]')).toEqual(['1.10', 'yes'])
     expect(one(listed, '1.10')).toBe('1.10')
   })
-  test('null is no value for what may be left out, and a word for a text that may not', () => {
+  test('null is no value for an optional parameter, and a word for a text that is not optional', () => {
     expect(received({ name: p.optional(p.string()) }, ['name=null'])).toEqual({})
     expect(received({ name: p.default(p.string(), 'x') }, ['None'])).toEqual({ name: 'x' })
   })
-  test('the last of several words of one name counts, and --no-parse names keep their text', () => {
+  test('the last of several words of one name counts, and names of --no-parse keep their text', () => {
     const params = { k: p.any(), t: p.optional(p.string()) }
     expect(received(params, ['k=1.10', 'k=abc'])).toEqual({ k: 'abc' })
     expect(received(params, ['k=1.10', 't=yes'], ['k'])).toEqual({ k: '1.10', t: 'yes' })
@@ -95,7 +95,7 @@ describe('declared types decide what a word means', () => {
   })
 })
 
-describe('words go along only where they say more', () => {
+describe('words are sent along only if they differ from their values', () => {
   test('texts, quoted or not, need none', () => {
     expect(typedWords(['abc', `'5'`, 'k=v', '', ' '])).toBeUndefined()
     expect(typedWords(['abc', '1.10', 'k=v', 'n=yes'])).toEqual({
@@ -103,7 +103,7 @@ describe('words go along only where they say more', () => {
       kwargs: { n: 'yes' },
     })
   })
-  test('a word that does not stand for the value beside it is left out', () => {
+  test('a word that does not match the value beside it is dropped', () => {
     const words = { args: ['rm -rf /', '1.10', 'yes'], kwargs: { a: '0755', b: '1' } }
     const call = withWords({ args: ['ls', 1.1, false], kwargs: { a: 755, b: 2 } }, words)
     const params = { c: p.string(), v: p.string(), f: p.string(), a: p.string(), b: p.string() }
@@ -122,9 +122,9 @@ describe('words go along only where they say more', () => {
     [{ args: [], kwargs: { a: 1 } }],
     [{ args: [] }],
     [[null, 3]],
-  ])('what is no list of words, %j, is none', (given) => expect(readRawArguments(given)).toBeUndefined())
+  ])('%j is not a list of words', (given) => expect(readRawArguments(given)).toBeUndefined())
 
-  test('several functions have words each', () => {
+  test('several functions have a list of words each', () => {
     const words = readRawArguments([null, { args: ['1.10'], kwargs: {} }])
     expect(rawArgumentsAt(words, 0)).toBeUndefined()
     expect(rawArgumentsAt(words, 1)).toEqual({ args: ['1.10'], kwargs: {} })

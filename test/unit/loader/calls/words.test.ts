@@ -25,9 +25,9 @@ describe('words of a command line', () => {
     ['{__proto__: 1}', new Map([['__proto__', 1]])],
     ['!!int 5', 5],
     ['!!int x', '!!int x'],
-  ])('%j means %j', (word, value) => expect(yamlify(word)).toEqual(value))
+  ])('%j is read as %j', (word, value) => expect(yamlify(word)).toEqual(value))
 
-  test('no word can do harm: every one has a value, at once', () => {
+  test('every word has a value, quickly and without an error', () => {
     fc.assert(fc.property(fc.string(), (word) => yamlify(word) !== undefined))
     const deep = '['.repeat(100_000)
     expect(yamlify(deep)).toBe(deep)
@@ -38,12 +38,12 @@ describe('words of a command line', () => {
     expect(Object.keys(map)).toEqual(['__kwarg__', '__proto__', 'a'])
   })
 
-  test('a keyword whose value holds a line end is a positional value, but a line end after it is nothing', () => {
+  test('a keyword whose value contains a line end is a positional value, but a line end after it is ignored', () => {
     expect(parseInput(['k=v\nw', 'k=v\n\n'])).toEqual(['k=v\nw', 'k=v\n\n'])
     expect(parseInput(['k=v\n'])).toEqual([{ __kwarg__: true, k: 'v' }])
   })
 
-  test('a name begins with what Python minions let one begin with', () => {
+  test('a keyword may begin with the characters that Python minions allow', () => {
     expect(parseInput(['²=1', 'Ⅷ=1'])).toEqual([{ __kwarg__: true, '²': 1, Ⅷ: 1 }])
     expect(parseInput(['2=1', '٣=1'])).toEqual(['2=1', '٣=1'])
   })
@@ -58,12 +58,12 @@ describe('words of a command line', () => {
     ])
   })
 
-  test('without a lone separator between all functions separators part within words, as Salt has it', () => {
+  test('without a lone separator between all functions separators split words, as in Salt', () => {
     expect(splitWords(['cat /etc/hosts,,foo'], ',', 3)).toEqual([['cat /etc/hosts'], [], ['foo']])
     expect(splitWords(['a', 'b', ',', 'c', 'd,e'], ',', 3)).toEqual([['a', 'b'], ['c', 'd'], ['e']])
   })
 
-  test('lone separators part the arguments of several functions', () => {
+  test('lone separators separate the arguments of several functions', () => {
     expect(splitWords([',', '1', 'a=2'], ',', 2)).toEqual([[], ['1', 'a=2']])
     expect(splitWords(['1'], ',', 3)).toEqual([['1'], [], []])
     expect(splitWords(['a,b', '::', 'c'], '::', 2)).toEqual([['a,b'], ['c']])

@@ -150,7 +150,7 @@ test.each([
   ['export const render = () => 1', "This file has no default export, but exports 'render' by name"],
   ['export default {}', 'The default export of this file has no render()'],
   ['export default () => 1', 'The default export of this file is a function'],
-])('what is wrong with the plugin %s is told in a sentence, with what to write', async (text, wrong) => {
+])('a wrong plugin %s is reported in a sentence, with what to write', async (text, wrong) => {
   expect(await messages(`${text}\n`, 'outputters/pretty.ts', 'outputters')).toEqual([
     `${wrong}; write 'export default outputter({ render: … })'.`,
   ])
@@ -178,7 +178,7 @@ test('helpers are checked with the files that import them', async () => {
   expect(await check("export { end } from './_end.ts'\n")).toEqual(['_end.ts:2:26 process-exit'])
 })
 
-test('packages must be declared, and need no script when they are installed', async () => {
+test('packages must be declared, and have no install script', async () => {
   await folder.put('package.json', JSON.stringify({ name: 'own', devDependencies: { native: '1' } }))
   const store = (name: string, content: object) =>
     folder.put(`node_modules/${name}/package.json`, JSON.stringify({ name, main: 'index.js', ...content }))
@@ -197,7 +197,7 @@ test('packages must be declared, and need no script when they are installed', as
   ])
 })
 
-test('an optional package of dependsOn need not be installed', async () => {
+test('an optional package of dependsOn does not have to be installed', async () => {
   const text =
     "export const dependsOn = [{ package: 'no-such-package' }]\nexport const a = () => import('no-such-package')\n"
   expect(await check(text)).toEqual(['1:1 virtual-refuses'])
@@ -210,7 +210,7 @@ export const a = fn(async (_, { call }) => [await call('till.sum'), await call(u
   expect(await check(text)).toEqual([])
 })
 
-test('a comment makes a rule be ignored in its line or the next one', async () => {
+test('a comment disables a rule in its line or the next one', async () => {
   const meant = `${HEAD}export const a = fn({
   // salt-ts-ignore undeclared-secret: it is a kind of money
   token: p.string(),
@@ -219,7 +219,7 @@ test('a comment makes a rule be ignored in its line or the next one', async () =
   expect(await check(meant)).toEqual(['5:3 undeclared-secret'])
 })
 
-test('a message says what to do', async () => {
+test('a message says how to fix the mistake', async () => {
   expect(await messages(`${HEAD}export default fn(() => 1)\n`)).toEqual([
     "Its default export is not offered; export each function by its name: 'export const NAME = fn(…)'.",
   ])
@@ -228,7 +228,7 @@ test('a message says what to do', async () => {
   ])
 })
 
-test('the explanation of where a function comes from has the warnings about the file', async () => {
+test('the explanation of where a function comes from contains the warnings about the file', async () => {
   const path = await folder.put(
     'modules/shop.ts',
     `${HEAD}export const a = fn({ password: p.string() }, () => 1)\n`,

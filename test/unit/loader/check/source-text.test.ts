@@ -40,11 +40,11 @@ test.each([
   ['salt \\* a.b # why', ['salt', '*', 'a.b']],
   ["salt '*' pkg.install <name>", undefined],
   ["salt '*' pkg.install …", undefined],
-])('the words of %j are those of a shell', (line, words) => {
+])('the words of %j are split as in a shell', (line, words) => {
   expect(shellWords(line)).toEqual(words)
 })
 
-test('imports are found at once in a large file with the words of import statements', () => {
+test('imports are found quickly in a large file with words of import statements', () => {
   const text = `import { a } from './a.ts'\nexport const all = [${'import.meta, '.repeat(30_000)}1]\nexport { b } from './b.ts'\n`
   expect(importsOf(new SourceText('/srv/large.ts', text)).map(({ specifier }) => specifier)).toEqual([
     ...['./a.ts', './b.ts'],

@@ -18,26 +18,22 @@ const open = (config: object = {}, grains = {}) =>
     timeoutMs: 300,
   })
 
-test(
-  'a catalogue has every function that is offered, with its parameters as plain JSON',
-  SLOW_TEST,
-  async () => {
-    const { functions } = await open().describe()
-    expect(functions['greet.hello']).toEqual({
-      who: { kind: 'value', schema: { type: 'string' } },
-      times: { kind: 'value', schema: { type: 'integer', minimum: 1 }, optional: true, default: 1 },
-    })
-    expect(functions['test.ping']).toEqual({})
-    expect(Object.keys(functions)).toEqual(expect.arrayContaining(['pkg.list', 'greet.delete', 'sys.doc']))
-  },
-)
+test('a catalogue has every available function, with its parameters as plain JSON', SLOW_TEST, async () => {
+  const { functions } = await open().describe()
+  expect(functions['greet.hello']).toEqual({
+    who: { kind: 'value', schema: { type: 'string' } },
+    times: { kind: 'value', schema: { type: 'integer', minimum: 1 }, optional: true, default: 1 },
+  })
+  expect(functions['test.ping']).toEqual({})
+  expect(Object.keys(functions)).toEqual(expect.arrayContaining(['pkg.list', 'greet.delete', 'sys.doc']))
+})
 
-test('what plain functions take is not known', async () => {
+test('the parameters of plain functions are unknown', async () => {
   expect((await open().describe()).functions['plain.add']).toBeNull()
 })
 
 test(
-  'modules that offer nothing are in it with the reason, in the words of the minion',
+  'modules that provide nothing are listed with the reason, in the words of the minion',
   SLOW_TEST,
   async () => {
     const loader = open({ disable_modules: ['provides', 'plain'] })
@@ -77,7 +73,7 @@ describe('by their text', () => {
   const describeText = () =>
     openLoader('modules', { config: { module_dirs: [folder] }, log: quietLog }).describe(false)
 
-  test('functions of users are told without their files being imported; what they take is not known', async () => {
+  test('functions of users are listed without importing their files, with unknown parameters', async () => {
     await module(
       'shop.ts',
       `import { fn, p } from 'salt-ts'\nexport const buy = fn({ item: p.string() }, () => true)\nexport const _own = () => 1\n`,
@@ -97,7 +93,7 @@ describe('by their text', () => {
     expect(existsSync(ran)).toBe(false)
   })
 
-  test('functions that may have secret parameters are told as such', async () => {
+  test('functions that may have secret parameters are marked as such', async () => {
     await module(
       'vault.ts',
       `import { fn, p } from 'salt-ts'\nexport const open = fn({ key: p.secret(p.string()) }, () => true)\n`,
@@ -111,7 +107,7 @@ describe('by their text', () => {
     expect(catalogue?.functions['vault.open']).toBeNull()
   })
 
-  test('a file whose functions the text does not tell is left out', async () => {
+  test('a file whose functions cannot be read from its text is left out', async () => {
     await module('dynamic.cjs', 'module.exports = { run: () => 1 }\n')
     expect(
       Object.keys((await describeText()).functions).filter((name) => name.startsWith('dynamic')),
@@ -119,7 +115,7 @@ describe('by their text', () => {
     expect(existsSync(ran)).toBe(false)
   })
 
-  test('a file of a user in the place of a built-in one is told instead of it', async () => {
+  test('a file of a user that replaces a built-in one is listed instead of it', async () => {
     await module('test.mjs', 'export const mine = () => 1\n')
     const names = Object.keys((await describeText()).functions).filter((name) => name.startsWith('test.'))
     expect(names).toEqual(['test.mine'])

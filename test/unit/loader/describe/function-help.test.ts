@@ -38,7 +38,7 @@ describe('a parameter in words', () => {
     expect(words(param)).toBe(expected)
   })
 
-  test('has its description; that of a duration says how it is written', () => {
+  test('has its description; that of a duration explains its format', () => {
     const { params } = signature({ name: p.described(p.string(), 'Who.'), wait: p.default(p.duration(), 5) })
     expect(paramInWords(params.name!)).toEqual({ takes: 'string', description: 'Who.' })
     expect(paramInWords(params.wait!)).toEqual({
@@ -47,7 +47,7 @@ describe('a parameter in words', () => {
     })
   })
 
-  test('of another host may have any schema', () => {
+  test('of another host can have any schema', () => {
     const odd = { anyOf: [null, 5, { type: ['string', 'null'] }], minimum: {}, enum: 'no' }
     expect(paramInWords({ kind: 'value', schema: odd })).toEqual({
       takes: 'any value or string or null, at least [object Object]',
@@ -79,7 +79,7 @@ describe('the help of a function', () => {
       ].join('\n'),
     )
   })
-  test('is its documentation alone where nothing is declared', () => {
+  test('is its documentation alone if nothing is declared', () => {
     expect(functionHelp('Ping.', signature({}))).toBe('Ping.')
     expect(functionHelp('Ping.', { params: null })).toBe('Ping.')
     expect(functionHelp('Ping.', undefined)).toBe('Ping.')

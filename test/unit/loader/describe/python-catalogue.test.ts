@@ -19,7 +19,7 @@ const outcome = (fun: string, ...arg: unknown[]) => {
   return 'refusal' in foreseen ? foreseen.refusal : foreseen.values
 }
 
-test('names of functions and arguments are known of a Python minion, and no types', () => {
+test('names of functions and arguments of a Python minion are known, and no types', () => {
   expect(catalogue.python).toBe(true)
   expect(outcome('test.ping')).toEqual({})
   expect(outcome('test.sleep', 'soon')).toEqual({ length: 'soon' })
@@ -28,7 +28,7 @@ test('names of functions and arguments are known of a Python minion, and no type
   expect(outcome('odd.one', 1, 2)).toBeUndefined()
 })
 
-test('it refuses in its own words', () => {
+test('a call is refused in the words of Python Salt', () => {
   expect(outcome('test.pign')).toBe("'test.pign' is not available.")
   expect(outcome('test.sleep', 1, 'lenght=2')).toBe(
     "ERROR executing 'test.sleep': The following keyword arguments are not valid: lenght=2",

@@ -22,7 +22,7 @@ test.each([
   expect(paramsWith(schema)).toBeNull()
 })
 
-test('a format that nobody knows is shown by its name', () => {
+test('an unknown format is shown by its name', () => {
   const params = paramsWith({ type: 'string', format: 'constructor' })
   expect(functionHelp(undefined, { params: params! })).toContain('a: string, constructor')
 })
@@ -31,6 +31,6 @@ test.each([
   p.string({ minLength: 1, pattern: '^a' }),
   p.array(p.integer({ minimum: 1, maximum: 3 }), { minItems: 1, uniqueItems: true }),
   p.union(p.boolean(), p.nullable(p.date()), p.record(p.any())),
-])('a schema of p, such as %j, is known', (param) => {
+])('a schema made by p, such as %j, is read', (param) => {
   expect(paramsWith(param.schema)).not.toBeNull()
 })

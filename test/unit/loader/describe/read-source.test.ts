@@ -3,7 +3,7 @@ import { docsOf } from '../../../../core/loader/describe/docs.ts'
 import { sourceFacts } from '../../../../core/loader/describe/read-source.ts'
 
 describe('facts from the text of a file', () => {
-  test('names, functions and whether it decides itself', () => {
+  test('are names, functions, and whether it has a virtual function', () => {
     const source = `
 import { fn, p } from 'salt-ts'
 export const virtualName = 'pkg'
@@ -34,15 +34,15 @@ export default {}
     ['module.exports = { a }'],
     ['if (x) {\n  exports.a = () => 1\n}'],
     ['Object.assign(exports, { a })'],
-  ])('leaves open what the text does not tell: %s', (source) => {
+  ])('are unknown if the text does not show them: %s', (source) => {
     expect(sourceFacts(source, 'mod')).toMatchObject({ functions: undefined })
   })
-  test('what CommonJS assigns to its exports is told', () => {
+  test('include the exports that CommonJS assigns', () => {
     const source = `exports.a = fn(() => 1)\nmodule.exports.b = (x) => x\nexports.NAME = 'x'\n`
     expect(sourceFacts(source, 'mod').functions).toEqual(['a', 'b'])
     expect([...docsOf(`/** Does it. */\n${source}`).functions]).toEqual([['a', 'Does it.']])
   })
-  test('a computed name is left open', () => {
+  test('leave out a computed name', () => {
     const computed = `export const virtualName = process.platform\n`
     expect(sourceFacts(computed, 'mod').names).toBeUndefined()
   })

@@ -23,7 +23,7 @@ afterAll(async () => {
   await removeFolder(folder)
 })
 
-test('compiled files are kept in a folder that nobody else may write or read', async () => {
+test('compiled files are stored in a folder that only its user may read and write', async () => {
   const file = path.join(folder, 'hello.ts')
   await writeFile(file, 'export const greet = (name: string): string => name\n')
   expect(Object.keys(await importFile({ path: file, builtIn: false }))).toEqual(['greet'])
@@ -34,7 +34,7 @@ test('compiled files are kept in a folder that nobody else may write or read', a
   expect([process.env.TMPDIR, os.tmpdir()]).toEqual([temporary, temporary])
 })
 
-test('a folder that others have made, or may write, is left alone, and nothing is kept', async () => {
+test('a folder that other users have made, or may write, is not used, and nothing is stored', async () => {
   const other = path.join(folder, 'other')
   await mkdir(path.join(other, own), { recursive: true })
   await chmod(path.join(other, own), 0o777)

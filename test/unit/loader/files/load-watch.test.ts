@@ -4,7 +4,7 @@ import { LoadWatch } from '../../../../core/loader/files/load-watch.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** Files that are told to be loading, by the time of it in seconds. Gives those that are blamed for blocking the process. */
+/** Report files as loading at the given times in seconds. Return those that are blamed for blocking the process. */
 function blamed(told: readonly (readonly [path: string, seconds: number])[]): string[] {
   const found: string[] = []
   const watch = new LoadWatch(10_000, (_key, reason) => found.push(reason))
@@ -15,7 +15,7 @@ function blamed(told: readonly (readonly [path: string, seconds: number])[]): st
 }
 const reasonOf = (path: string) => expect.stringContaining(`${path}: blocked its process for 10 s`)
 
-test('a file that waits is not blamed for one that begins after its limit and blocks the process', () => {
+test('a file that waits is not blamed if another one starts after its limit and blocks the process', () => {
   expect(
     blamed([
       ['waits.ts', 0],

@@ -29,7 +29,7 @@ describe('npm packages with extensions', () => {
     expect(await call(loader, 'other.from')).toBe('unrelated')
     expect(await call(loader, 'apart.from')).toBe('apart')
   })
-  test('come after what was synchronised and folders of the configuration, and before built-in ones', async () => {
+  test('come after synced extensions and folders of the configuration, and before built-in ones', async () => {
     const packaged = await install('salt-ts-web', 'test')
     await install('salt-ts-web', 'mine')
     await install('salt-ts-web', 'fetched')
@@ -47,14 +47,14 @@ describe('npm packages with extensions', () => {
     const asBefore = open({ ...config, features: { enable_deprecated_module_search_path_priority: true } })
     expect(await call(asBefore, 'fetched.from')).toBe('salt-ts-web')
   })
-  test('without a manifest, or with a broken one, bring nothing and harm nobody', async () => {
+  test('without a manifest, or with a broken one, are skipped', async () => {
     await put('node_modules/salt-ts-broken/package.json', '{ "salt-ts": ')
     await put('node_modules/salt-ts-none/index.js', '')
     await put('node_modules/salt-ts-odd/package.json', '{ "salt-ts": { "modules": 7 } }')
     await install('salt-ts-web', 'web')
     expect(await call(open(), 'web.from')).toBe('salt-ts-web')
   })
-  test('that are named in plugin_packages and are not there are told of', () => {
+  test('that are named in plugin_packages and missing cause a warning', () => {
     const config = { module_dirs: [folder.path], plugin_packages: ['nosuch', './gone'] }
     expect(missingPackageWarnings(config)).toEqual([
       expect.stringMatching(/plugin_packages names 'nosuch', .* npm install nosuch/),

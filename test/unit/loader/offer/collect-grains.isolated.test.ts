@@ -30,7 +30,7 @@ const collect = (options: Record<string, unknown>) =>
     log,
   )
 
-test('grains of the configuration replace those of the same name', async () => {
+test('grains of the configuration override those of the same name', async () => {
   expect(await collect({})).toMatchObject({ kernel: 'Linux', site: { floor: 2, doors: [2] }, secret: 'x' })
 })
 
@@ -38,7 +38,7 @@ test('with grains_deep_merge maps and lists are merged', async () => {
   expect((await collect({ grains_deep_merge: true })).site).toEqual({ floor: 2, doors: [1, 2] })
 })
 
-test('grains_blacklist takes some away by shell pattern', async () => {
+test('grains_blacklist removes grains by shell pattern', async () => {
   const names = Object.keys(await collect({ grains_blacklist: ['sec*', 'os?*'] }))
   expect(names).not.toContain('secret')
   expect(names).not.toContain('os_family')
@@ -46,7 +46,7 @@ test('grains_blacklist takes some away by shell pattern', async () => {
 })
 
 test.each(['for (;;);', 'process.exit(3)'])(
-  'a file that would never let the minion start (%s) is named and skipped',
+  'a file that would block the start of the minion (%s) is named and skipped',
   async (line) => {
     const file = join(directory, 'bad.js')
     await writeFile(file, `${line}\n`)
@@ -59,7 +59,7 @@ test.each(['for (;;);', 'process.exit(3)'])(
   },
 )
 
-test('a source that never gives its grains is named and skipped', async () => {
+test('a source that never returns its grains is named and skipped', async () => {
   await writeFile(
     join(directory, 'mute.js'),
     'export default { collect: () => new Promise(() => { setInterval(() => {}, 1000).unref() }) }\n',
@@ -74,7 +74,7 @@ test('a source that never gives its grains is named and skipped', async () => {
   )
 })
 
-test('a grain that cannot be sent, and a source that gives no map, are left out and named', async () => {
+test('a grain that cannot be sent, and a source that returns no map, are left out and named', async () => {
   await writeFile(
     join(directory, 'half.js'),
     'export default { collect: () => ({ rack: 7, f: { g: () => 1 } }) }\n',

@@ -17,7 +17,7 @@ function reason(params: Params, value: unknown): string {
   }
 }
 
-describe('what is refused is told in plain words', () => {
+describe('a refused value is described in plain words', () => {
   /** Every keyword of JSON Schema that `p.*` can make; expressions are for the host of the function only. */
   const keywords: [Param<unknown>, unknown, string][] = [
     [p.number({ minimum: 1 }), 0, 'must be at least 1, not 0'],
@@ -78,7 +78,7 @@ describe('what is refused is told in plain words', () => {
     expect(reason({ it: param }, value)).toBe(`'it' ${sentence}`)
     expect(checkTypes({ it: param })({ it: value })).toBeUndefined()
   })
-  describe('an integer that a number does not hold digit by digit is refused', () => {
+  describe('an integer that a JavaScript number cannot hold exactly is refused', () => {
     const range = 'must be an integer from -9007199254740991 to 9007199254740991'
     test.each<[unknown, string]>([
       [2n ** 53n + 1n, '9007199254740993'],
@@ -92,7 +92,7 @@ describe('what is refused is told in plain words', () => {
       expect(reason({ n: p.integer({ minimum: 0, multipleOf: 1 }) }, value)).toContain(`'n' ${range}`)
       expect(reason({ l: p.array(p.integer()) }, [value])).toContain(range)
     })
-    test('also where a whole number of another host is checked, and in results', () => {
+    test('also in whole numbers of another host, and in results', () => {
       expect(checkTypes({ n: p.integer() })({ n: 2n ** 60n })).toContain(range)
       const loaded = makeLoaded(
         'a.b',
@@ -101,7 +101,7 @@ describe('what is refused is told in plain words', () => {
       )
       return expect(loaded.run({}, {} as never)).rejects.toThrow(range)
     })
-    test('a number is the nearest float', () => {
+    test('a float is the nearest JavaScript number', () => {
       expect(bound({ n: p.number() }, [2n ** 53n + 1n])).toEqual({ n: 2 ** 53 })
     })
   })

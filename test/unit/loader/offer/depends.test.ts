@@ -10,7 +10,7 @@ const needing = (dependsOn: unknown, rest = '') =>
   `export const dependsOn = ${JSON.stringify(dependsOn)}\nexport const f = () => 1\nexport const g = () => 2\n${rest}`
 
 describe('a module that depends on something', () => {
-  test('is offered where programs, packages and functions it needs are there', async () => {
+  test('is available if programs, packages and functions it needs are', async () => {
     await put('node_modules/dep/package.json', '{"name":"dep","exports":{"import":"./index.js"}}')
     await put('modules/other.js', 'export const h = () => 3\n')
     await put(
@@ -25,19 +25,19 @@ describe('a module that depends on something', () => {
     [{ binary: '/usr' }, "needs the program '/usr', which is not in PATH"],
     [{ binary: 'nosuch-program' }, "needs the program 'nosuch-program', which is not in PATH"],
     [{ function: 'nosuch.fun' }, "needs the function 'nosuch.fun', which is not available"],
-  ])('says what is missing: %j', async (dependency, reason) => {
+  ])('reports what is missing: %j', async (dependency, reason) => {
     await put('modules/needs.js', needing([dependency]))
     const loader = open()
     expect(await call(loader, 'needs.f')).toBe(`'needs' __virtual__ returned False: ${reason}`)
     expect(await loader.view.modules('needs')).toEqual([])
   })
-  test('says how to install a missing package', async () => {
+  test('reports how to install a missing package', async () => {
     const file = await put('modules/needs.js', needing({ package: 'nosuch-package' }))
     expect(await call(open(), 'needs.f')).toContain(
       `needs the npm package 'nosuch-package': run 'npm install nosuch-package' in ${path.dirname(file)} or above`,
     )
   })
-  test('only with some functions lacks those, and says why', async () => {
+  test('for some functions only lacks those, and says why', async () => {
     await put('modules/needs.js', needing([{ binary: 'nosuch-program', functions: ['g'] }]))
     const loader = open()
     expect(await call(loader, 'needs.f')).toBe(1)
@@ -46,7 +46,7 @@ describe('a module that depends on something', () => {
     )
     expect(await loader.view.functions('needs.*')).toEqual(['needs.f'])
   })
-  test('comes when what it lacks comes, after a reload', async () => {
+  test('becomes available when its dependency does, after a reload', async () => {
     await put('modules/needs.js', needing([{ binary: path.join(folder.path, 'tool') }]))
     const loader = open()
     expect(await call(loader, 'needs.f')).toContain('needs the program')
@@ -54,13 +54,13 @@ describe('a module that depends on something', () => {
     await loader.reload()
     expect(await call(loader, 'needs.f')).toBe(1)
   })
-  test('in a circle with another is offered', async () => {
+  test('in a circle with another is available', async () => {
     await put('modules/one.js', needing([{ function: 'two.f' }]))
     await put('modules/two.js', needing([{ function: 'one.f' }]))
     const loader = open({}, { timeoutMs: 2000 })
     expect(await Promise.all([call(loader, 'one.f'), call(loader, 'two.f')])).toEqual([1, 1])
   })
-  test('in a way that is not understood is refused with the reason', async () => {
+  test('in an unknown way is refused with the reason', async () => {
     await put('modules/needs.js', needing([{ program: 'git' }]))
     expect(await call(open(), 'needs.f')).toContain(
       'needs.js: dependsOn failed: dependsOn has {"program":"git"}. An entry is { binary }, { package } or { function }',
@@ -68,7 +68,7 @@ describe('a module that depends on something', () => {
   })
 })
 
-test('a module the config gives a name to serves it, whatever its virtual says, and before others', async () => {
+test('a module that the configuration assigns to a name provides it, whatever its virtual returns, and before others', async () => {
   await put('modules/apt.js', `export const virtualName = 'pkg'\nexport const f = () => 'apt'\n`)
   await put(
     'modules/yum.js',
@@ -81,7 +81,7 @@ test('a module the config gives a name to serves it, whatever its virtual says, 
   expect((await loader.view.providers()).pkg).toContain('yum.js')
 })
 
-test('grains are collected on a proxy minion only if they say they are good for it', async () => {
+test('grains are collected on a proxy minion only if their source supports it', async () => {
   await put(
     'grains/any.js',
     `export const proxyEnabled = ['*']\nexport default { collect: async () => ({}) }\n`,

@@ -7,7 +7,7 @@ const { put, open } = folder
 
 const serving = (name: string, rest: string) => `export const virtualName = '${name}'\n${rest}\n`
 
-test('every file that could provide a function says what it does about it', async () => {
+test('every file that could provide a function is listed with what it does', async () => {
   const first = await put('modules/a_apt.js', serving('wares', 'export const install = () => 1'))
   const second = await put('modules/b_second.js', serving('wares', 'export const install = () => 1'))
   const other = await put('modules/c_other.js', serving('wares', 'export const hold = () => 1'))
@@ -56,7 +56,7 @@ test('a module, a plugin, and a file that is offered under another name', async 
   expect(nested?.provided_by).toMatch(/plugins\/outputters\/nested\.ts$/)
 })
 
-test('what is nowhere is said, with what may have been meant', async () => {
+test('a missing name is reported, with a suggestion', async () => {
   await put('modules/web.js', 'export const reload = () => 1\n')
   const { view } = open()
   expect(await view.why('web.relaod')).toMatchObject({
@@ -113,7 +113,7 @@ test.each([
     "import { fn } from 'salt-ts'\nexport default fn(() => 1)",
     "its default export is not offered; export each function by its name: 'export const NAME = fn(…)'",
   ],
-])('%s is answered with what to write, and by nothing that contradicts it', async (_, text, sentence) => {
+])('%s is explained with what to write, and without contradictions', async (_, text, sentence) => {
   const file = await put('modules/shop.js', `${text}\n`)
   const loader = open()
   expect(await loader.get('shop.ping')).toBeUndefined()
@@ -127,7 +127,7 @@ test.each([
   })
 })
 
-test('a file that offers nothing provides no module', async () => {
+test('a file without functions provides no module', async () => {
   const file = await put('modules/shop.js', 'export default { ping: () => 1 }\n')
   expect(await open().view.why('shop')).toMatchObject({
     provided_by: null,
@@ -137,14 +137,14 @@ test('a file that offers nothing provides no module', async () => {
   })
 })
 
-test('what a file holds beside its functions is nobody’s mistake', async () => {
+test('exports that are no functions are not reported as mistakes', async () => {
   const file = await put('modules/shop.js', `${plain}export const helpers = { ping: () => 1 }\n`)
   expect(await open().view.why('shop.pong')).toMatchObject({
     files: { [file]: 'serves this module, but offers no shop.pong' },
   })
 })
 
-test('a file written in Python is named, with where it says how to rewrite it', async () => {
+test('a file written in Python is named, with a link to the guide for rewriting it', async () => {
   const python = await put('modules/hello.py', 'def world(): return 1\n')
   const loader = open()
   const { files, advice } = await loader.view.why('hello.world')

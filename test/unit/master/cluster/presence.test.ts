@@ -55,7 +55,7 @@ async function master(name: string) {
   return { replica, connect, present: () => connectedToCluster(config) }
 }
 
-test('masters of a cluster know who is connected to any of them, and forget one that has long been silent', async () => {
+test('masters of a cluster share their connected minions, and drop those of a master that is long silent', async () => {
   const [one, two] = [await master('one'), await master('two')]
   await one.connect('web1', 'web2')
   await two.connect('web2', 'web3')
@@ -74,7 +74,7 @@ test('masters of a cluster know who is connected to any of them, and forget one 
   expect(await two.present()).toEqual([])
 })
 
-test('a master that starts again removes nothing that others said', async () => {
+test('a master that restarts does not remove minions that others reported', async () => {
   const [one, two] = [await master('one'), await master('two')]
   await one.connect('web1')
   for (const { replica } of [one, two]) await replica.exchange()

@@ -92,34 +92,38 @@ describe('masters of a cluster', () => {
     await writeFile(join(folder, state, id), pem)
   }
 
-  test('have the same keys, whoever files, accepts, rejects or deletes one', SLOW_TEST, async () => {
-    const [one, two] = [await master('one'), await master('two')]
-    const both = async () => {
-      await one.replica.exchange()
-      await two.replica.exchange()
-      await one.replica.exchange()
-    }
-    await file(one.folder, 'minions_pre', 'web1', await pemOf('web1'))
-    await file(two.folder, 'minions_pre', 'web2', await pemOf('web2'))
-    await both()
-    expect(await one.keys.list('pending')).toEqual(['web1', 'web2'])
-    expect(await two.keys.list()).toEqual(await one.keys.list())
-    await two.keys.accept('web1')
-    await one.keys.accept('web2')
-    await both()
-    expect(await one.keys.list('accepted')).toEqual(['web1', 'web2'])
-    expect(await one.keys.list('pending')).toEqual([])
-    expect(await two.keys.list()).toEqual(await one.keys.list())
-    await one.keys.reject('web1', { includeAccepted: true })
-    await two.keys.remove('web2')
-    await both()
-    expect(await two.keys.list()).toMatchObject({ accepted: [], rejected: ['web1'] })
-    expect(await one.keys.list()).toEqual(await two.keys.list())
-    expect(two.keys.accepted('web1')).toBeUndefined()
-    expect(revoked.sort()).toEqual(['one', 'two'])
-  })
+  test(
+    'have the same keys, whichever of them files, accepts, rejects or deletes one',
+    SLOW_TEST,
+    async () => {
+      const [one, two] = [await master('one'), await master('two')]
+      const both = async () => {
+        await one.replica.exchange()
+        await two.replica.exchange()
+        await one.replica.exchange()
+      }
+      await file(one.folder, 'minions_pre', 'web1', await pemOf('web1'))
+      await file(two.folder, 'minions_pre', 'web2', await pemOf('web2'))
+      await both()
+      expect(await one.keys.list('pending')).toEqual(['web1', 'web2'])
+      expect(await two.keys.list()).toEqual(await one.keys.list())
+      await two.keys.accept('web1')
+      await one.keys.accept('web2')
+      await both()
+      expect(await one.keys.list('accepted')).toEqual(['web1', 'web2'])
+      expect(await one.keys.list('pending')).toEqual([])
+      expect(await two.keys.list()).toEqual(await one.keys.list())
+      await one.keys.reject('web1', { includeAccepted: true })
+      await two.keys.remove('web2')
+      await both()
+      expect(await two.keys.list()).toMatchObject({ accepted: [], rejected: ['web1'] })
+      expect(await one.keys.list()).toEqual(await two.keys.list())
+      expect(two.keys.accepted('web1')).toBeUndefined()
+      expect(revoked.sort()).toEqual(['one', 'two'])
+    },
+  )
 
-  test('know grains, pillar and starts of minions from each other, and forget them together', async () => {
+  test('share grains, pillar and starts of minions, and remove them together', async () => {
     const [one, two] = [await master('one'), await master('two')]
     await one.data.save('web1', { grains: { os: 'Debian', cpus: 4, ram: 3.5 }, pillar: { secret: 'x' } })
     await one.starts.save('web1', start, start.at)
@@ -140,7 +144,7 @@ describe('masters of a cluster', () => {
     expect(one.data.grains('web1')).toBeUndefined()
   })
 
-  test('use one AES key, that which was stored first, and the next one of any of them', async () => {
+  test('use one AES key, the first one in the store, and rotate it together', async () => {
     const [one, two] = [await master('one'), await master('two')]
     await one.replica.exchange()
     await two.replica.exchange()
@@ -163,7 +167,7 @@ describe('masters of a cluster', () => {
   })
   const [first, second] = ['1'.repeat(64), '2'.repeat(64)] as const
 
-  test('know the tokens of users from each other, and revoke them together', async () => {
+  test('share tokens of users, and revoke them together', async () => {
     const [one, two] = [await master('one'), await master('two')]
     const record = token(60.25)
     await one.tokens.put(first, record)
@@ -177,7 +181,7 @@ describe('masters of a cluster', () => {
     expect(await two.tokens.digests()).toEqual([second])
   })
 
-  test('forget tokens that are over, and take none of them again', async () => {
+  test('remove expired tokens, and do not take them over again', async () => {
     const [one, two] = [await master('one'), await master('two')]
     await one.tokens.put(first, token(60))
     await one.tokens.put(second, token(6000))
@@ -227,7 +231,7 @@ describe('masters of a cluster', () => {
     expect(await one.keys.state('web1')).toBe('rejected')
   })
 
-  test('keep the acceptance of a key that reached another master at the same time, and prefer its rejection', async () => {
+  test('keep an accepted key that was filed at another master at the same time, and prefer a rejection', async () => {
     const [one, two] = [await master('one'), await master('two')]
     await two.replica.exchange()
     await file(one.folder, 'minions', 'web1', await pemOf('web1'))
@@ -239,7 +243,7 @@ describe('masters of a cluster', () => {
     expect(await two.keys.list()).toEqual(await one.keys.list())
   })
 
-  test('exchange later what changed while the store was away, or an earlier run had not sent', async () => {
+  test('exchange later what changed during an outage of the store, or what an earlier run did not send', async () => {
     const [one, two] = [await master('one'), await master('two')]
     await one.replica.exchange()
     store.isAway = true
@@ -266,7 +270,7 @@ describe('masters of a cluster', () => {
     expect(await one.keys.list('accepted')).toEqual(['web1'])
   })
 
-  test('take nothing that another has put into the store: values are replaced, old ones are not used again', async () => {
+  test('ignore foreign values in the store: they are replaced, and old ones are not used again', async () => {
     const [one, two] = [await master('one'), await master('two')]
     await file(one.folder, 'minions', 'web1', await pemOf('web1'))
     await one.replica.exchange()
@@ -306,7 +310,7 @@ describe('masters of a cluster', () => {
     expect(await one.keys.list('accepted')).toEqual(['web1'])
   })
 
-  test('leave the values of a kind alone that one of them no longer has', async () => {
+  test('keep the values of a kind that one of them no longer shares', async () => {
     const [one, two] = [await master('one'), await master('two')]
     await one.tokens.put(first, token(60))
     for (const each of [one, two]) await each.replica.exchange()
@@ -322,7 +326,7 @@ describe('masters of a cluster', () => {
     expect(one.tokens.digests()).toEqual([first])
   })
 
-  test('follow a decision that was made knowing of one that the store took without an answer', async () => {
+  test('follow a decision that was made after one that the store took without an answer', async () => {
     const { one, two } = await bothHave('web1')
     await one.keys.reject('web1', { includeAccepted: true })
     const put = store.putShared.bind(store)
@@ -338,7 +342,7 @@ describe('masters of a cluster', () => {
     for (const { keys } of [one, two]) expect(await keys.list('accepted')).toEqual(['web1'])
   })
 
-  test('take over what one of them has lost since its last run, rather than remove it everywhere', async () => {
+  test('restore values that one of them has lost since its last run, rather than remove them everywhere', async () => {
     const [one, two] = [await master('one'), await master('two')]
     const ids = Array.from({ length: 10 }, (_, n) => `web${n}`)
     for (const id of ids) await file(one.folder, 'minions', id, await pemOf('web1'))
@@ -367,7 +371,7 @@ describe('masters of a cluster', () => {
   }
   const copyOf = () => ({ values: new Map(store.values), last: store.last })
 
-  test('do not accept a deleted or rejected key again when all values of the store are put back', async () => {
+  test('do not accept a deleted or rejected key again when old values of the store are restored', async () => {
     const { one, two } = await bothHave('web1')
     await file(two.folder, 'minions', 'web2', await pemOf('web2'))
     for (const each of [two, one]) await each.replica.exchange()
@@ -389,7 +393,7 @@ describe('masters of a cluster', () => {
     ).toEqual([])
   })
 
-  test('take no value for a later one because the store gives it a later revision', async () => {
+  test('do not take a value for a later one because the store gives it a later revision', async () => {
     const { one, two } = await bothHave('web1')
     const accepted = store.values.get('key/web1')!
     store.values.set('key/web1', { ...accepted, revision: 1e9 })
@@ -404,7 +408,7 @@ describe('masters of a cluster', () => {
     )
   })
 
-  test('complain about a store that gives out earlier revisions, and compare all its values', async () => {
+  test('report a store that gives out earlier revisions, and compare all its values', async () => {
     const { one, two } = await bothHave('web1')
     store.values.set('key/web1', { ...store.values.get('key/web1')!, revision: 1e9 })
     for (const each of [one, two]) await each.replica.exchange()
@@ -456,7 +460,7 @@ describe('masters of a cluster', () => {
     for (const { keys } of [one, two]) expect(await keys.state('web1')).toBeUndefined()
   })
 
-  test('keep the rejection of a key that another deletes at the same time', async () => {
+  test('keep the rejection of a key that another master deletes at the same time', async () => {
     for (const order of [0, 1]) {
       const id = `web${order}`
       const { one, two } = await bothHave(id)
@@ -497,7 +501,7 @@ describe('masters of a cluster', () => {
     },
   )
 
-  test('follow an acceptance that was made knowing of the rejection', async () => {
+  test('follow an acceptance that was made after the rejection was known', async () => {
     const { one, two } = await bothHave('web1')
     await one.keys.reject('web1', { includeAccepted: true })
     for (const each of [one, two]) await each.replica.exchange()
@@ -506,7 +510,7 @@ describe('masters of a cluster', () => {
     expect(await one.keys.list('accepted')).toEqual(['web1'])
   })
 
-  test('have versions of their own though the file of one was copied to another', async () => {
+  test('have separate versions even if the file of one was copied to another', async () => {
     const { one, two } = await bothHave('web1')
     await closeMaster(two)
     await closeMaster(one)
@@ -520,7 +524,7 @@ describe('masters of a cluster', () => {
     for (const { keys } of [first, copy]) expect((await keys.list()).rejected).toEqual(['web1'])
   })
 
-  test('store a value again whose revision somebody has damaged', async () => {
+  test('store a value again whose revision was damaged', async () => {
     for (const revision of [0.5, -5, 2 ** 60, Number.NaN, 17.5]) {
       const { one, two } = await bothHave('web1')
       store.values.set('key/web1', { ...store.values.get('key/web1')!, revision })
@@ -533,14 +537,14 @@ describe('masters of a cluster', () => {
     }
   })
 
-  test('say so when the store gives out revisions that do not count', async () => {
+  test('report a store that gives out unusable revisions', async () => {
     const one = await master('one')
     await file(one.folder, 'minions', 'web1', await pemOf('web1'))
     store.last = 2 ** 53
     await expect(one.replica.exchange()).rejects.toThrow('the store gives out the revision')
   })
 
-  test('say once which values of the store are not used', async () => {
+  test('report once which values of the store are not used', async () => {
     const { one } = await bothHave('web1')
     for (let n = 0; n < 600; n++) putBack({ key: `key/junk${n}`, value: Buffer.from('junk') })
     await file(one.folder, 'minions', 'web2', await pemOf('web2'))
@@ -554,7 +558,7 @@ describe('masters of a cluster', () => {
     ])
   })
 
-  test('agree again after the store went back to an earlier state', async () => {
+  test('agree again after the store was reset to an earlier state', async () => {
     const { one, two } = await bothHave('web1')
     const before = copyOf()
     await file(one.folder, 'minions', 'web2', await pemOf('web2'))
@@ -567,7 +571,7 @@ describe('masters of a cluster', () => {
     expect(await two.keys.list()).toEqual(await one.keys.list())
   })
 
-  test('fill a store that has lost its values and got a new one before anybody noticed', async () => {
+  test('fill a store that has lost its values and got a new one since', async () => {
     const { one, two } = await bothHave('web1')
     store.values.clear()
     store.last = 0
@@ -580,7 +584,7 @@ describe('masters of a cluster', () => {
     expect(await three.keys.list('accepted')).toEqual(['web1'])
   })
 
-  test('delete elsewhere what was deleted here while the cluster was not served', async () => {
+  test('delete elsewhere what was deleted here while the cluster was not running', async () => {
     const { one, two } = await bothHave('web1')
     await one.data.save('web1', { grains: { os: 'Debian' } })
     await one.replica.exchange()
@@ -595,7 +599,7 @@ describe('masters of a cluster', () => {
     expect(one.data.grains('web1')).toBeUndefined()
   })
 
-  test('send what a worker stores while a value from elsewhere is taken over', async () => {
+  test('send a value that a worker stores while another one is taken over', async () => {
     const [one, two] = [await master('one'), await master('two')]
     await one.data.save('web1', { grains: { at: 1 } })
     for (const each of [one, two]) await each.replica.exchange()
@@ -611,7 +615,7 @@ describe('masters of a cluster', () => {
     expect(one.data.grains('web1')).toEqual({ at: 3 })
   })
 
-  test('know all starts, in their order, that each had learned alone', async () => {
+  test('share all starts, in order, including those that only one of them knew', async () => {
     const [one, two] = [await master('one'), await master('two')]
     await one.starts.save('web1', { ...start, token: 'later1' }, 2000)
     await two.starts.save('web1', { ...start, token: 'first1' }, 1000)
@@ -623,7 +627,7 @@ describe('masters of a cluster', () => {
     expect(store.last).toBe(last)
   })
 
-  test('keep an accepted key when a stranger has filed another of that id elsewhere', async () => {
+  test('keep an accepted key when another key of that id was filed at another master', async () => {
     const [one, two] = [await master('one'), await master('two')]
     await file(one.folder, 'minions_pre', 'web1', await pemOf('evil'))
     await file(two.folder, 'minions', 'web1', await pemOf('web1'))
@@ -635,7 +639,7 @@ describe('masters of a cluster', () => {
     expect(revoked).toEqual([])
   })
 
-  test('let a later change prevail over one that the store took without an answer', async () => {
+  test('prefer a later change to one that the store took without an answer', async () => {
     const [one, two] = [await master('one'), await master('two')]
     for (const each of [one, two]) await each.replica.exchange()
     await file(one.folder, 'minions', 'web1', await pemOf('web1'))
@@ -652,7 +656,7 @@ describe('masters of a cluster', () => {
     expect(await two.keys.list('accepted')).toEqual([])
   })
 
-  test('begin again from the store when the file of one was removed', async () => {
+  test('start again from the store when the file of one was removed', async () => {
     const one = await master('one')
     await file(one.folder, 'minions', 'web1', await pemOf('web1'))
     await one.replica.exchange()

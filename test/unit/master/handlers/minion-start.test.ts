@@ -15,22 +15,22 @@ test.each([
   [3, 1_000],
   [5_000, 5_000],
   [50_000, 30_000],
-])('%i minions are to spread over %i ms when they reconnect', async (count, reconnectMs) => {
+])('%i minions are asked to spread their reconnection over %i ms', async (count, reconnectMs) => {
   const answer = answersWith(async () => Array.from({ length: count }))
   expect(await answer()).toEqual({ missedJobs: 'signed', reconnectMs })
 })
 
-test('a master of masters says to those that may speak for others that it takes their reports', async () => {
+test('a master with order_masters tells syndics only that it accepts their reports', async () => {
   const answer = answersWith(async () => [])
   expect(await answer('syndic')).toMatchObject({ takesSyndics: true })
   expect(await answer('web1')).not.toHaveProperty('takesSyndics', true)
 })
 
-test('a master that does not sign says so', async () => {
+test('a master that does not sign publications marks missed jobs as unsigned', async () => {
   expect(await answersWith(async () => [], false)()).toMatchObject({ missedJobs: 'unsigned' })
 })
 
-test('minions are not counted for each start, but again if that failed', async () => {
+test('minions are counted once for many starts, and again if that failed', async () => {
   let counts = 0
   const answer = answersWith(async () => {
     if (++counts === 1) throw new Error('EMFILE')

@@ -6,13 +6,13 @@ import { Meter } from '../../../../core/metrics/meter.ts'
 
 const now = () => new Date().toISOString().replaceAll(/\D/g, '').padEnd(20, '0')
 
-test('handlers that nobody watches are the very same', () => {
+test('without metrics handlers are not wrapped', () => {
   const handlers = new Map([['publish', async () => ({})]])
   expect(withClientMetrics(handlers, undefined)).toBe(handlers)
   expect(withPublishSpans(handlers, undefined)).toBe(handlers)
 })
 
-test('requests of clients are counted by what they came to, also those that fail', async () => {
+test('requests of clients are counted by outcome, including those that fail', async () => {
   const meter = new Meter()
   const replies = { publish: { error: { name: 'AuthorizationError' } }, mk_token: '', runner: { tag: 'x' } }
   const handlers = new Map(Object.entries(replies).map(([name, reply]) => [name, async () => reply]))
@@ -27,13 +27,13 @@ test('requests of clients are counted by what they came to, also those that fail
   expect(commands?.sort()).toEqual(['mk_token', 'publish', 'runner', 'wheel'])
 })
 
-test('the arguments of a handler come to it', async () => {
+test('a handler gets its arguments', async () => {
   const meter = new Meter()
   const handlers = new Map([['_return', async (...args: number[]) => args]])
   expect(await withDurationMetrics(handlers, meter).get('_return')?.(1, 2)).toEqual([1, 2])
 })
 
-test('returns are counted by success, of several functions if all have it; a jid from nowhere tells no duration', async () => {
+test('returns are counted by success, of several functions if all succeed; an invalid jid gives no duration', async () => {
   const meter = new Meter()
   countReturn(meter, now(), { fun: 'test.ping', retcode: 0, success: true }, 'stored')
   countReturn(meter, now(), { fun: ['a.b', 'c.d'], retcode: { 'a.b': 0, 'c.d': 2 } }, 'stored')

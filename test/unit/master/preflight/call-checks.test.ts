@@ -4,7 +4,7 @@ import { readCallCheckReport } from '../../../../core/wire/catalogue.ts'
 
 type Heard = [string, readonly (string | null)[]]
 
-test('two checks of one minion at once get each its own answer, and none after they are over', () => {
+test('two checks of one minion at once get an answer each, and none after they have ended', () => {
   const verdicts = new CallChecks()
   const heard: Record<string, Heard[]> = { a: [], b: [] }
   const close = ['a', 'b'].map((jid) =>
@@ -17,7 +17,7 @@ test('two checks of one minion at once get each its own answer, and none after t
   expect(heard).toEqual({ a: [['web1', ['no']]], b: [['web1', [null]]] })
 })
 
-test('only who was asked is heard, once, with as many answers as there were calls', () => {
+test('only answers of asked minions count, once, with as many results as there were calls', () => {
   const heard: Heard[] = []
   const verdicts = new CallChecks()
   verdicts.open({ jid: 'a', ids: ['web1'], calls: 1 }, (...answer) => heard.push(answer))
@@ -37,7 +37,7 @@ test('an answer to a check of another worker is passed on to it', () => {
   expect(heard).toEqual([['web1', ['no']]])
 })
 
-test('an answer has its bounds', () => {
+test('an answer is limited in size', () => {
   expect(readCallCheckReport({ jid: 'a', refusals: ['x'.repeat(5000), 7] })).toEqual({
     jid: 'a',
     refusals: ['x'.repeat(1000), null],

@@ -47,7 +47,7 @@ async function check(
   return { everywhere, refusals, asked }
 }
 
-test('all refuse if those who are connected say so, and nobody says otherwise', async () => {
+test('all refuse if the connected minions say so, and none says otherwise', async () => {
   expect(await check(['web1'], { web1: [no], web2: undefined })).toEqual({
     everywhere: true,
     refusals: [{ minions: ['web1', 'web2'], reason: no }],
@@ -55,30 +55,34 @@ test('all refuse if those who are connected say so, and nobody says otherwise', 
   })
 })
 
-test('one that came just now, and is not known to be connected, is heard', async () => {
+test('the answer of a minion that is not yet known to be connected counts', async () => {
   expect(await check(['web1'], { web1: [no], web2: [null] })).toMatchObject({
     everywhere: false,
     refusals: [],
   })
 })
 
-test('one that is connected and silent may work', SLOW_TEST, async () => {
+test('a connected minion that does not answer may run the job', SLOW_TEST, async () => {
   expect(await check(['web1', 'web2'], { web1: [no], web2: undefined })).toMatchObject({ everywhere: false })
 })
 
-test('one that is connected and silent is not said to refuse by what is known of it', SLOW_TEST, async () => {
-  expect(await check(['web1'], { web1: undefined, web2: undefined })).toMatchObject({
-    everywhere: false,
-    refusals: [{ minions: ['web2'], reason: expect.stringContaining(no) }],
-  })
-})
+test(
+  'a connected minion that does not answer is not counted as refusing by its catalogue',
+  SLOW_TEST,
+  async () => {
+    expect(await check(['web1'], { web1: undefined, web2: undefined })).toMatchObject({
+      everywhere: false,
+      refusals: [{ minions: ['web2'], reason: expect.stringContaining(no) }],
+    })
+  },
+)
 
-test('where nobody is connected nobody is asked, and the job is sent with a warning', async () => {
+test('without connected minions no minion is asked, and the job is sent with a warning', async () => {
   const refusals = [expect.objectContaining({ minions: ['web1'] })]
   expect(await check([], { web1: [no] })).toEqual({ everywhere: false, refusals, asked: [] })
 })
 
-test('all minions are asked, however many: the last of them may have been synced', async () => {
+test('all minions are asked, however many, since the last of them may have been synced', async () => {
   const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`web${index}`, [no]]))
   const { everywhere, asked } = await check(Object.keys(many), many)
   expect([everywhere, asked.length]).toEqual([true, 500])

@@ -16,7 +16,7 @@ test.each<[Target, readonly string[]]>([
   [{ tgt: 'os:x', tgt_type: 'grain' }, []],
   [{ tgt: 'x', tgt_type: 'of a plugin' }, ['web1']],
   [{ tgt: 'os:Debian GNU', tgt_type: 'grain' }, ['we,b1']],
-])('%j means of %j only those', (target, allowed) => {
+])('%j is narrowed to minions of %j', (target, allowed) => {
   const narrow = narrowTarget(target, allowed)
   const meant = subjects.filter((subject) => matcher.match(narrow, subject) === true).map(({ id }) => id)
   expect(meant).toEqual(allowed.filter((id) => subjects.some((subject) => subject.id === id)))

@@ -22,21 +22,21 @@ const report = async (id: string, token = newStartToken()) => {
 }
 const read = (...topics: string[]) => new RunTopics((token) => starts.idOf(token)).read(new Set(topics))
 
-test('a connected run is one of the minion that reported it', async () => {
+test('a connected run is assigned to the minion that reported it', async () => {
   const [first, second, other] = [await report('web1'), await report('web1'), await report('web2')]
   const { topics, runs } = read('broadcast', ...[first, second, other].map(runTopic))
   expect(topics).toEqual(new Set(['broadcast', minionTopic('web1'), minionTopic('web2')]))
   expect(Object.fromEntries(runs)).toEqual({ web1: [first, second], web2: [other] })
 })
 
-test('a topic of a run that nobody reported shows nothing, and nobody takes the run of another minion', async () => {
+test('a run topic that was not reported is ignored, and no minion can claim the run of another', async () => {
   const token = await report('web1')
   await report('web2', token)
   expect(read(runTopic(newStartToken())).topics).toEqual(new Set())
   expect([...read(runTopic(token)).runs.keys()]).toEqual(['web1'])
 })
 
-test('the runs of minions without a key, and all but the latest, are forgotten', async () => {
+test('runs of minions without a key, and all but the latest, are removed', async () => {
   const oldest = await report('web1')
   const latest = [await report('web1'), await report('web1'), await report('web1'), await report('web1')]
   const gone = await report('web2')
@@ -48,7 +48,7 @@ test('the runs of minions without a key, and all but the latest, are forgotten',
   ])
 })
 
-test('a run that is reported after it has connected is found at the next reading', async () => {
+test('a run that is reported after it has connected is found at the next read', async () => {
   const found = new RunTopics((token) => starts.idOf(token))
   const token = newStartToken()
   expect(found.read(new Set([runTopic(token)])).runs.size).toBe(0)

@@ -40,7 +40,7 @@ describe('two minions with one id and key', () => {
     return seconds.check()
   }
 
-  test('are told once both have stayed connected, with their addresses, and once an hour', async () => {
+  test('are reported once both have stayed connected, with their addresses, and once an hour', async () => {
     await look(0, 'a')
     await look(5, 'a', 'b')
     await look(20, 'a', 'b')
@@ -52,7 +52,7 @@ describe('two minions with one id and key', () => {
     expect(told).toHaveLength(2)
   })
 
-  test('are not one that was started again, whose old connection is still thought to be there', async () => {
+  test('are not reported for one that was restarted, whose old connection is still listed', async () => {
     await look(0, 'a')
     await look(5, 'a', 'b')
     await look(15, 'a', 'b')
@@ -63,7 +63,7 @@ describe('two minions with one id and key', () => {
     expect(told).toEqual([])
   })
 
-  test('are told in a sentence that says where both are and what to do', () => {
+  test('are reported in a sentence with both addresses and what to do', () => {
     expect(duplicateMessage('web1', [first, second])).toMatch(
       /^2 minions run with the id web1 .*one at 10\.0\.0\.5 \(host vm, process 1\), and one at 10\.0\.0\.6 .*refuse_second_minion: true/,
     )

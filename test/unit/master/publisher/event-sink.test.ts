@@ -35,7 +35,7 @@ function openSink() {
   return { sink, commits, log, onQueued, fire }
 }
 
-test('events that are fired together share a commit, and count as stored once it has ended', async () => {
+test('events that are fired together share a commit, and count as stored when it has ended', async () => {
   const { sink, commits, onQueued, fire } = openSink()
   await sink.stored() // nothing to wait for
   for (const tag of ['a', 'noise/b', 'c']) fire(tag)
@@ -55,7 +55,7 @@ test('events that are fired together share a commit, and count as stored once it
   await sink.close()
 })
 
-test('an event that cannot be read, or stored, is lost alone, and nobody waits for it', async () => {
+test('only an event that cannot be read, or stored, is lost, and others do not wait for it', async () => {
   const { sink, commits, log, fire } = openSink()
   sink.take('torn', Buffer.from('torn\n\n\x81'))
   fire('whole')

@@ -20,7 +20,7 @@ describe('presence', () => {
   })
   afterEach(() => removeFolder(directory))
 
-  test('knows minions by their topic, and those that subscribe to everything by their address', async () => {
+  test('identifies minions by their topic, and those that subscribe to everything by their address', async () => {
     const fired: unknown[] = []
     const state = { topics: ['ours'], subscribers: 2, near: ['ours2', 'python'] }
     const presence = new Presence({
@@ -55,7 +55,7 @@ describe('presence', () => {
     })
   })
 
-  test('expects minions back for a while after their loss, and after a restart of the publisher', async () => {
+  test('keeps minions as expected for a while after they are lost, and after a restart of the publisher', async () => {
     const state = { accepted: ['gone', 'web1', 'web2'], topics: ['web1', 'web2'], elapsed: 0 }
     const path = join(directory, 'connected.json')
     const file = async () => JSON.parse(await readFile(path, 'utf8'))
@@ -102,7 +102,7 @@ describe('presence', () => {
   })
 })
 
-describe('addresses that are connected from', () => {
+describe('addresses of connected peers', () => {
   test('are read from the tables of the kernel', () => {
     const tcp = [
       '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
@@ -119,7 +119,7 @@ describe('addresses that are connected from', () => {
     expect(remotesIn(tcp6, 4505)).toEqual(['10.0.0.7', '2001:db8::7'])
   })
 
-  test('are all of this host where the peer is on it', async () => {
+  test('include all addresses of this host if the peer is on it', async () => {
     const server = createServer()
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     const { port } = server.address() as { port: number }
@@ -133,7 +133,7 @@ describe('addresses that are connected from', () => {
     server.close()
   })
 
-  test('are compared with those in the grains, loopback left out', () => {
+  test('are compared with those in the grains, except loopback', () => {
     expect(grainAddresses({ ipv4: ['127.0.0.1', '10.0.0.7'], ipv6: ['::1', '2001:db8::7'] })).toEqual([
       '10.0.0.7',
       '2001:db8::7',

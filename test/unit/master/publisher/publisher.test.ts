@@ -14,7 +14,7 @@ import { quietLog } from '../../../harness/log.ts'
 const MANY = 2_500
 const jidOf = (n: number) => `20261121${String(n).padStart(12, '0')}`
 
-test('a minion that does not keep up is told of, a message that is no job is skipped', async () => {
+test('a minion that is too slow is reported, and a message that is no job is skipped', async () => {
   const { config } = loadMasterConfig({
     configDir: '/nonexistent',
     overrides: { publish_port: 0, sign_pub_messages: false },

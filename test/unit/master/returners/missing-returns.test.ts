@@ -50,7 +50,7 @@ test('each minion that has not returned has a row with its state', async () => {
   expect(rows[1]?.return).toContain('Minion did not return. State: not_connected.')
 })
 
-test('a row is sent only while there is no return, and each job is looked at once', async () => {
+test('a row is sent only while there is no return, and each job is checked once', async () => {
   await jobs.create(JID, { fun: 'test.ping', arg: [] }, ['web1', 'web2'])
   const rows = missingReturns(jobs, JID, known)
   await jobs.saveReturn(JID, 'web1', { return: true })
@@ -83,14 +83,14 @@ const rows = () =>
       item.kind === 'return' ? [`${item.ret.jid} ${item.ret.id} ${item.ret.return}`] : [],
     )
 
-test('a minion that is perhaps not meant has a row only if the job began there', async () => {
+test('a minion that may not match the target has a row only if the job began there', async () => {
   const minions = ['web1', 'web2', 'web3']
   await jobs.create(JID, { fun: 'test.ping', arg: [] }, minions, { unknown: ['web2', 'web3'] })
   await jobs.noteStart(JID, 'web3')
   expect(missingReturns(jobs, JID, known).map(({ id }) => id)).toEqual(['web1', 'web3'])
 })
 
-test('a job is told of once, also if the master is started again in between, and those that came due meanwhile are', async () => {
+test('rows of a job are sent once, also after a restart of the master, and those due meanwhile are sent, too', async () => {
   const later = JID.replace(/0$/, '1')
   await jobs.create(JID, { fun: 'test.ping', arg: [] }, ['web1'])
   now += 2000
@@ -108,7 +108,7 @@ test('a job is told of once, also if the master is started again in between, and
   expect(rows().map((row) => row.slice(0, 20))).toEqual([JID, later])
 })
 
-test('of a batch those have a row that no wave was sent to, when it is over; waves are jobs of their own', async () => {
+test('at the end of a batch minions without a wave have a row; waves are jobs of their own', async () => {
   const batch = jobs.batches
   const order = { fun: 'test.ping', arg: [], user: 'root' } as unknown as BatchOrder
   await jobs.create(JID, { fun: 'test.ping', arg: [] }, ['done', 'gone', 'down', 'queued'])

@@ -13,7 +13,7 @@ import { recordingLog } from '../../../../core/testing/recording-log.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
 
-test('what is dropped for its size is told in the log and by an event, and what stays over it as well', async () => {
+test('jobs that are removed because of keep_jobs_size are logged and announced, as is a size still above it', async () => {
   const directory = await temporaryFolder('salt-expiry-')
   const jobs = JobCache.open(directory)
   const jids = ['20240229120000000001', '20240229120000000002']
@@ -45,7 +45,7 @@ test('what is dropped for its size is told in the log and by an event, and what 
   await removeFolder(directory)
 })
 
-test('jobs expire by the time they are given, which is told; a clock that went ahead expires none', async () => {
+test('jobs expire after keep_jobs_seconds, which is logged; a clock that is ahead expires none', async () => {
   const cachedir = await temporaryFolder('salt-expiry-')
   const overrides = { cachedir, pki_dir: cachedir, keep_jobs_seconds: 60 }
   const { config } = loadMasterConfig({ configDir: cachedir, overrides })
@@ -94,7 +94,7 @@ test('a part that fails is named, and the others are done', async () => {
   await removeFolder(root)
 })
 
-test('what is known of a minion is kept when its key is accepted after the keys were listed, and removed without a key', async () => {
+test('data of a minion is kept if its key is accepted after the keys were listed, and removed without a key', async () => {
   const root = await temporaryFolder('salt-expiry-')
   const { config } = loadMasterConfig({ configDir: root, overrides: { cachedir: root, pki_dir: root } })
   await mkdir(join(root, 'minions'))

@@ -13,7 +13,7 @@ function open() {
   return [worker(), worker()] as const
 }
 
-test('guesses that come to two workers are counted together', async () => {
+test('wrong passwords at two workers are counted together', async () => {
   const [one, other] = open()
   const attempts = Array.from({ length: 150 }, async (_, n) => {
     const { logins } = n % 2 ? one : other
@@ -27,7 +27,7 @@ test('guesses that come to two workers are counted together', async () => {
   expect(found.filter((each) => each === 'for "fred"')).toHaveLength(130)
 })
 
-test('what a worker was about to find out when it ended counts as wrong', async () => {
+test('a password that a worker was checking when it ended counts as wrong', async () => {
   const [one, other] = open()
   for (let n = 0; n < 20; n++) await one.logins.begin({ username: 'fred', digest: `guess ${n}` })
   const waiting = other.logins.begin({ username: 'fred', digest: 'one more' })

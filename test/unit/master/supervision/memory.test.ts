@@ -14,7 +14,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-test('garbage is collected once more when a load is over, however little was done since the last collection', () => {
+test('garbage is collected once more when a load is over, however few requests there were since the last collection', () => {
   vi.useFakeTimers()
   let used = 0
   vi.spyOn(process, 'cpuUsage').mockImplementation(() => ({ user: used, system: 0 }))

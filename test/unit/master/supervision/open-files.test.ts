@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { openFilesAdvice } from '../../../../core/master/supervision/open-files.ts'
 
-test('nothing is said where the process may open as many files as it should', () => {
+test('no advice is given if the process may open as many files as it should', () => {
   expect(openFilesAdvice({ allowed: 100_000, wanted: 100_000, minions: 5 })).toBeUndefined()
   expect(openFilesAdvice({ allowed: Number.POSITIVE_INFINITY, wanted: 100_000, minions: 5 })).toBeUndefined()
 })
 
-test('fewer than the default is worth a line, fewer than somebody asked for or the minions need is a warning', () => {
+test('a limit below the default is logged, and one below max_open_files or the need of the minions is a warning', () => {
   expect(openFilesAdvice({ allowed: 20_000, wanted: 100_000, minions: 5 })?.level).toBe('info')
   expect(openFilesAdvice({ allowed: 20_000, wanted: 50_000, minions: 5 })).toEqual({
     level: 'warn',

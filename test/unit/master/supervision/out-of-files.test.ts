@@ -22,7 +22,7 @@ function openLimiter() {
   }
 }
 
-test('a child that no file is left for fails with a sentence, and does not end the master', async () => {
+test('a child that cannot be started for lack of files fails with a sentence, and does not end the master', async () => {
   const limiter = openLimiter()
   const supervisor = new Supervisor(quietLog, {} as Logins)
   const usual = allowedOpenFiles()
@@ -35,7 +35,7 @@ test('a child that no file is left for fails with a sentence, and does not end t
   expect(failed).toMatch(/MWorker-0 cannot be started: spawn .* EMFILE/)
 })
 
-test('where no file is left to look with, nobody counts as gone', async () => {
+test('while no file is left to read connections, no minion counts as gone', async () => {
   const limiter = openLimiter()
   const usual = allowedOpenFiles()
   await limiter.allow('1:')
@@ -45,7 +45,7 @@ test('where no file is left to look with, nobody counts as gone', async () => {
   expect(looked).toBe('EMFILE')
 })
 
-test('a process that no file is left to look at counts as one that works', async () => {
+test('a process that cannot be read for lack of files counts as working', async () => {
   const limiter = openLimiter()
   const usual = allowedOpenFiles()
   await limiter.allow('1:')

@@ -70,7 +70,7 @@ test('a file that cannot be read is named, and the others are taken over', async
   expect(log.warn).toHaveBeenCalledWith(expect.stringContaining('minions/broken/data.p were not taken over'))
 })
 
-test('the folders for keys are there before there are keys, for scripts that put them in', async () => {
+test('the folders for keys exist before there are keys, for scripts that put keys there', async () => {
   expect((await readdir(config.pki_dir)).sort()).toEqual([
     'minions',
     'minions_autosign',

@@ -35,7 +35,7 @@ const job = (...minions: string[]): JobRecord => ({
   minions,
 })
 
-test('who may not return is counted', async () => {
+test('returns of minions that may not return are counted', async () => {
   const { senders, meter } = open({ [JID]: job('web1') })
   expect([senders.admits(JID, 'web1'), senders.admits(JID, 'evil'), senders.admits(JID, 'evil')]).toEqual([
     true,
@@ -45,14 +45,14 @@ test('who may not return is counted', async () => {
   expect((await meter.snapshot()).salt_master_returns_refused).toEqual([{ labels: [], value: 2 }])
 })
 
-test('a job is read once for all its minions', () => {
+test('the record of a job is read once for all its minions', () => {
   const ids = Array.from({ length: 1_000 }, (_, n) => `web${n}`)
   const { senders, reads } = open({ [JID]: job(...ids) })
   expect(ids.every((id) => senders.admits(JID, id))).toBe(true)
   expect(reads()).toBe(1)
 })
 
-test('of many jobs the oldest are forgotten, and read again when they are asked about', () => {
+test('of many jobs the oldest are dropped, and read again when needed', () => {
   const ids = Array.from({ length: 30_000 }, (_, n) => `web${n}`)
   const { senders, reads } = open({ [JID]: job(...ids), [`${JID}_1`]: job(...ids) })
   for (const jid of [JID, `${JID}_1`, `${JID}_1`, JID]) expect(senders.admits(jid, 'web7')).toBe(true)

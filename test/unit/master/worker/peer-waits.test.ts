@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { WorkerContext } from '../../../../core/master/worker/context.ts'
 import { PeerWaits } from '../../../../core/master/worker/peer-waits.ts'
 
-test('a store that fails while somebody waits does not keep others from waiting', async () => {
+test('a store that fails during a wait does not keep other minions from waiting', async () => {
   let isAway = true
   let looks = 0
   const jobs = {

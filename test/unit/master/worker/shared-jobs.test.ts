@@ -10,7 +10,7 @@ const times = { pauses: [0, 5], answer: 20, again: 50, away: 50 }
 const job = (jid: string, ...minions: string[]): LoadRecord => ({ jid, load: { fun: 'test.ping' }, minions })
 const never = () => new Promise<undefined>(() => {})
 
-test('the returns of many minions ask the store once', async () => {
+test('the returns of many minions cause one request to the store', async () => {
   const search = vi.fn(async (jid: string) => job(jid, 'web1', 'web2'))
   const shared = new SharedJobs(search, log, times)
   await Promise.all([shared.find('1', 'web1'), shared.find('1', 'web2')])
@@ -19,7 +19,7 @@ test('the returns of many minions ask the store once', async () => {
   expect(shared.get('1')?.minions).toEqual(new Set(['web1', 'web2']))
 })
 
-test('a job that is nowhere is given up after a while, and searched again after another', async () => {
+test('a job that is nowhere is given up after a while, and searched again later', async () => {
   const search = vi.fn(async (): Promise<LoadRecord | undefined> => undefined)
   const shared = new SharedJobs(search, log, times)
   await shared.find('1', 'web1')
@@ -50,7 +50,7 @@ test('a store that does not answer, or refuses, delays one return, and is asked 
   }
 })
 
-test('a job that was found stays known when it is no longer found, or the store is away', async () => {
+test('a job that was found stays known if it is no longer found, or the store is down', async () => {
   const search = vi.fn<(jid: string) => Promise<LoadRecord | undefined>>(async (jid) => job(jid, 'web1'))
   const shared = new SharedJobs(search, log, times)
   await shared.find('1', 'web1')
@@ -62,7 +62,7 @@ test('a job that was found stays known when it is no longer found, or the store 
   expect(search).toHaveBeenCalledTimes(3)
 })
 
-test('a minion that sends returns for many unknown jobs at once is asked to send them again', async () => {
+test('a minion with returns for many unknown jobs at once is asked to send them again', async () => {
   const shared = new SharedJobs(never, log, times)
   const found = Array.from({ length: 4 }, (_, n) => shared.find(String(n), 'evil'))
   await expect(shared.find('5', 'evil')).rejects.toThrow(NotAcknowledged)
@@ -72,7 +72,7 @@ test('a minion that sends returns for many unknown jobs at once is asked to send
   await shared.find('6', 'evil')
 })
 
-test('the oldest jobs are forgotten', async () => {
+test('the oldest jobs are dropped', async () => {
   const ids = Array.from({ length: 30_000 }, (_, n) => `web${n}`)
   const shared = new SharedJobs(async (jid) => job(jid, ...ids), log)
   for (const jid of ['1', '2']) await shared.find(jid, 'web1')

@@ -53,7 +53,7 @@ test('a return leaves the spool when the master has acknowledged it, not before'
   expect(sent).toEqual([1])
 })
 
-test('what an earlier minion left in the spool is delivered, too', async () => {
+test('returns that an earlier minion process left in the spool are delivered, too', async () => {
   await add(1)
   await add(2)
   const sent: unknown[] = []
@@ -74,18 +74,22 @@ test('a return is sent again and again while no master answers', async () => {
   expect(logged.filter((line) => line.startsWith('info: Minion return retry timer set'))).toHaveLength(4)
 })
 
-test('an answer that is no acknowledgement is waited out ever longer', SLOW_TEST, async () => {
-  let tries = 0
-  open(async () => (++tries < 5 ? 'disk full' : null), [], { min: 0.1, max: 0.1 })
-  deliverer.deliver(await add(1))
-  await empty()
-  const waits = logged.map(
-    (line) => /set to (\S+) seconds .*: the master answered "disk full"$/.exec(line)?.[1],
-  )
-  expect(waits).toEqual(['0.1', '0.2', '0.4', '0.8'])
-})
+test(
+  'after an answer that is no acknowledgement the next try is delayed ever longer',
+  SLOW_TEST,
+  async () => {
+    let tries = 0
+    open(async () => (++tries < 5 ? 'disk full' : null), [], { min: 0.1, max: 0.1 })
+    deliverer.deliver(await add(1))
+    await empty()
+    const waits = logged.map(
+      (line) => /set to (\S+) seconds .*: the master answered "disk full"$/.exec(line)?.[1],
+    )
+    expect(waits).toEqual(['0.1', '0.2', '0.4', '0.8'])
+  },
+)
 
-test('a return that is too large for any master is replaced by one that says so', async () => {
+test('a return that is too large for any master is replaced by one that reports this', async () => {
   const sent: unknown[] = []
   open(async (ret) => {
     sent.push(ret)
@@ -106,7 +110,7 @@ test('a return that is too large for any master is replaced by one that says so'
   expect(logged).toEqual([`error: The return of job ${ret.jid} cannot be sent: It is too large.`])
 })
 
-test('an answer that JSON does not have is shown, and the return is sent again', async () => {
+test('an answer that JSON cannot express is shown, and the return is sent again', async () => {
   const answers: unknown[] = [[9007199254740993n], null]
   open(async () => answers.shift())
   deliverer.deliver(await add(1))
@@ -114,7 +118,7 @@ test('an answer that JSON does not have is shown, and the return is sent again',
   expect(logged.join()).toContain('the master answered [9007199254740993]')
 })
 
-test('only a refusal for good ends it otherwise, and that is an error in the log', async () => {
+test('apart from an acknowledgement only a permanent refusal drops a return, with an error in the log', async () => {
   open(async () => false)
   deliverer.deliver(await add(1))
   await empty()
@@ -123,7 +127,7 @@ test('only a refusal for good ends it otherwise, and that is an error in the log
   ])
 })
 
-test('one return that is not answered does not hold up the others, and no more than eight are on their way', async () => {
+test('one unanswered return does not delay the others, and no more than eight are sent at once', async () => {
   const stuck = deferred<null>()
   let under = 0
   let most = 0
@@ -144,7 +148,7 @@ test('one return that is not answered does not hold up the others, and no more t
   await empty()
 })
 
-test('large returns are sent one at a time, beside the others, and what each took is given back', async () => {
+test('large returns are sent one at a time, beside the others, and their memory is freed', async () => {
   const large = async (jid: string) =>
     spool.add({ jid, ret: { return: new Encoded(encodeNetwork(`large ${jid}`)) } })
   const answers = new Map<string, Deferred<null>>()
@@ -176,7 +180,7 @@ test('large returns are sent one at a time, beside the others, and what each too
   expect(collected).toBe(2)
 })
 
-test('a return that cannot be read any more is told, and holds up nothing', async () => {
+test('a return that can no longer be read is logged, and delays no others', async () => {
   const entry = await add(1)
   await spool.done(entry)
   open(async () => null)
@@ -186,7 +190,7 @@ test('a return that cannot be read any more is told, and holds up nothing', asyn
   await empty()
 })
 
-test('at the end it waits for what is on its way; what is not delivered stays in the spool', async () => {
+test('at the end it waits for returns that are being sent; undelivered ones stay in the spool', async () => {
   const answer = deferred<null>()
   let sent = 0
   open(() => {
@@ -201,14 +205,14 @@ test('at the end it waits for what is on its way; what is not delivered stays in
   expect(left()).toEqual([8, 9])
 })
 
-test('at the end it does not wait longer than it may', async () => {
+test('at the end it does not wait longer than its limit', async () => {
   open(() => new Promise(() => {}))
   deliverer.deliver(await add(1))
   await deliverer.close(20)
   expect(left()).toEqual([1])
 })
 
-test('an entry that is on its way is sent once, however often it is found', async () => {
+test('an entry that is being sent is sent once, however often it is found', async () => {
   const answer = deferred<null>()
   const sent: unknown[] = []
   open((ret) => {

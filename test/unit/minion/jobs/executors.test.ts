@@ -82,7 +82,7 @@ function run({ fun = 'told.echo', arg = ['hello'], words, config: more = {}, ...
 }
 
 describe('a job', () => {
-  test('is run by the first executor that gives something', async () => {
+  test('is run by the first executor that returns something', async () => {
     const ret = await run({ module_executors: ['notes', 'direct_call'] })
     expect(ret).toMatchObject({ return: ['hello'], retcode: 0, success: true })
     expect(noted).toEqual([
@@ -95,7 +95,7 @@ describe('a job', () => {
     expect(answered).toMatchObject({ return: 'mine', retcode: 0 })
   })
 
-  test('of which no executor gives anything returns nothing', async () => {
+  test('for which no executor returns anything returns nothing', async () => {
     expect(await run({ module_executors: ['notes'] })).toMatchObject({ return: null, success: true })
     expect(
       await run({ fun: 'told.nothing', arg: [], module_executors: ['direct_call', 'notes'] }),
@@ -106,7 +106,7 @@ describe('a job', () => {
   })
 
   test.each([['elsewhere'], [['elsewhere']]])(
-    'may name its executors as %j, and they its exit code',
+    'can name its executors as %j, and they set its exit code',
     async (named) => {
       expect(await run({ module_executors: named })).toMatchObject({
         return: { fun: 'told.echo', args: ['hello'], kwargs: {} },
@@ -116,14 +116,14 @@ describe('a job', () => {
     },
   )
 
-  test('that names none has those of the configuration', async () => {
+  test('without executors uses those of the configuration', async () => {
     const config = { module_executors: ['elsewhere'] }
     for (const module_executors of [undefined, null, [], ''])
       expect(await run({ config, module_executors })).toMatchObject({ retcode: 7 })
     expect(await run({ config, module_executors: ['direct_call'] })).toMatchObject({ retcode: 0 })
   })
 
-  test('gives its executors the arguments as the function would get them', async () => {
+  test('passes its executors the arguments as the function would get them', async () => {
     const arg = [1.1, 755, { __kwarg__: true }]
     await run({ arg, words: { args: ['1.10', '0755'], kwargs: {} }, module_executors: 'notes' })
     expect(noted).toMatchObject([{ args: ['1.10', 755], kwargs: {} }])
@@ -131,13 +131,13 @@ describe('a job', () => {
     expect(noted).toMatchObject([{ args: [], kwargs: { text: '7' } }])
   })
 
-  test('whose arguments are wrong reaches no executor', async () => {
+  test('with wrong arguments reaches no executor', async () => {
     const ret = await run({ arg: [], module_executors: ['notes'] })
     expect(ret.return).toContain("missing 1 required positional argument: 'text'")
     expect(noted).toEqual([])
   })
 
-  test('with an executor that is not there runs nothing, and says why', async () => {
+  test('with an unknown executor runs nothing, and says why', async () => {
     const ret = await run({ module_executors: ['notes', 'elswhere'] })
     expect(ret).toMatchObject({ retcode: 1, success: false })
     expect(ret.return).toMatch(
@@ -152,7 +152,7 @@ describe('a job', () => {
     )
   })
 
-  test('of a function that is not there is run if an executor takes it', async () => {
+  test('with an unknown function is run if an executor accepts it', async () => {
     const far = { fun: 'far.away', arg: [1, { __kwarg__: true, name: 'x' }] }
     expect(await run({ ...far, module_executors: ['elsewhere'] })).toMatchObject({
       return: { fun: 'far.away', args: [1], kwargs: { name: 'x' } },
@@ -187,7 +187,7 @@ describe('splay', () => {
     ['db-9.example.com', 99],
     ['münchen', 284],
     ['a', 189],
-  ])('has %s wait as long as Salt does: %i of 300 seconds', async (id, seconds) => {
+  ])('has %s wait as long as in Salt: %i of 300 seconds', async (id, seconds) => {
     for (const [options, opts] of [
       [{}, { splaytime: 300 }],
       [{ splaytime: 300 }, { splaytime: 9 }],
@@ -203,7 +203,7 @@ describe('splay', () => {
     expect(ret.return).toBe("ERROR executing 'told.echo': splaytime must be a positive integer")
   })
 
-  test('hands the call on', async () => {
+  test('passes the call on', async () => {
     const ret = await run({ module_executors: ['splay', 'direct_call'], executor_opts: { splaytime: 0.001 } })
     expect(ret).toMatchObject({ return: ['hello'] })
   })

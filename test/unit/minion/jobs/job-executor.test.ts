@@ -85,7 +85,7 @@ function open(changes: Partial<ExecutorSettings> = {}) {
 const begun = (load: JobLoad) => until('the job to begin', () => ends.get(load.jid))
 const gist = () => kept.map(({ jid, return: value }) => [Number(jid.slice(-1)), value])
 
-test('a job runs in a process, is known meanwhile, and its return is kept', async () => {
+test('a job runs in a process, is listed meanwhile, and its return is stored', async () => {
   const { run, lines } = open()
   const running = run(job(1))
   const end = await begun(job(1))
@@ -97,7 +97,7 @@ test('a job runs in a process, is known meanwhile, and its return is kept', asyn
 })
 
 test.each([true, false])(
-  'a job is known without its arguments, which may be secret, until it is told how it may be shown (multiprocessing: %s)',
+  'a job is listed without its arguments until it is known which are secret (multiprocessing: %s)',
   async (multiprocessing) => {
     const known: unknown[] = []
     const look = () => known.push(procs.running().map(({ job: { arg } }) => arg))
@@ -127,7 +127,7 @@ test.each([true, false])(
   },
 )
 
-test('what is asked about jobs is answered at once, even if no other job may run', async () => {
+test('requests about jobs are answered at once, even if no other job may run', async () => {
   const { run } = open({ limit: 1 })
   const busy = run(job(1))
   const end = await begun(job(1))
@@ -138,7 +138,7 @@ test('what is asked about jobs is answered at once, even if no other job may run
   await busy
 })
 
-test('jobs beyond the limit wait for their turn in order, known as waiting', async () => {
+test('jobs beyond the limit wait for their turn in order, listed as waiting', async () => {
   const { run } = open({ limit: 1 })
   const all = [job(1), job(2), job(3)].map((one) => run(one))
   const first = await begun(job(1))
@@ -159,7 +159,7 @@ test('jobs beyond the limit wait for their turn in order, known as waiting', asy
   ])
 })
 
-test('a job that is ended while it waits does not run, and says so; the next in line is not held up', async () => {
+test('a job that is ended while it waits does not run, and says so; the next one is not delayed', async () => {
   const { run } = open({ limit: 1 })
   const all = [job(1), job(2), job(3)].map((one) => run(one))
   const first = await begun(job(1))
@@ -173,7 +173,7 @@ test('a job that is ended while it waits does not run, and says so; the next in 
   expect(ends.has(job(2).jid)).toBe(false)
 })
 
-test('a job that is cancelled while its begin is written down does not run', async () => {
+test('a job that is cancelled while its start is recorded does not run', async () => {
   const { run } = open({
     pool: {
       idle: 0,
@@ -190,7 +190,7 @@ test('a job that is cancelled while its begin is written down does not run', asy
   expect(gist()).toEqual([[1, `Job ${job(1).jid} was cancelled before it began.`]])
 })
 
-test('while it is looked at whether a job may run it is known, and can be ended', async () => {
+test('a job is listed, and can be ended, while it is checked whether it may run', async () => {
   const { run } = open()
   const looked = deferred<string | undefined>()
   const all = [job(1), job(2, 'test.ping'), job(3)].map((one) => run(one, () => looked.promise))
@@ -207,14 +207,14 @@ test('while it is looked at whether a job may run it is known, and can be ended'
   expect(ends.size).toBe(0)
 })
 
-test('a job whose process could not be used gives its turn back', async () => {
+test('a job whose process could not be used frees its slot', async () => {
   const broken = { idle: 1, run: vi.fn(async () => Promise.reject(new Error('no process'))) }
   const { run } = open({ limit: 1, pool: broken })
   await expect(run(job(1))).rejects.toThrow('no process')
   await expect(run(job(2))).rejects.toThrow('no process')
 })
 
-test('without multiprocessing a job runs in this process, and its signal tells when it is to end', async () => {
+test('without multiprocessing a job runs in this process, and is ended by its signal', async () => {
   const reasons: unknown[] = []
   const { run } = open({
     multiprocessing: false,
@@ -243,7 +243,7 @@ test('a full disk does not keep a job from running', async () => {
   add.mockRestore()
 })
 
-test('only jobs that had to wait are written down as begun when they begin', async () => {
+test('only jobs that had to wait are recorded as begun when they begin', async () => {
   const { run } = open({ limit: 2, pool: { ...pool, idle: 1 } })
   const all = [1, 2, 3].map((number) => run(job(number)))
   for (const number of [1, 2, 3]) (await begun(job(number))).resolve()
@@ -251,7 +251,7 @@ test('only jobs that had to wait are written down as begun when they begin', asy
   expect(beginnings).toEqual([job(2).jid, job(3).jid]) // the second waited for a process, the third for its turn
 })
 
-test('when the minion ends, what waits is left as it is', async () => {
+test('waiting jobs are left unchanged when the minion ends', async () => {
   const closing = new AbortController()
   const { run } = open({ limit: 1, closing: closing.signal })
   const all = [job(1), job(2)].map((one) => run(one))

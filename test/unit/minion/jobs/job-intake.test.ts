@@ -65,7 +65,7 @@ async function openOnFullDisk(request: () => Promise<unknown>, log = quietLog) {
   }
 }
 
-test('a job whose return only the memory holds is known until the master has it', async () => {
+test('a job whose return is only in memory is listed until the master has it', async () => {
   const answer = deferred<null>()
   let asked = false
   const { take, services } = await openOnFullDisk(() => {
@@ -83,7 +83,7 @@ test('a job whose return only the memory holds is known until the master has it'
   expect(await services.running()).toEqual([])
 })
 
-test('a second publication of a job is a warning, unless the first was the one that the minion asked for', async () => {
+test('a repeated publication of a job is a warning, unless the first one was requested by the minion', async () => {
   const warnings: string[] = []
   const log = { ...quietLog, warn: (line: string) => void warnings.push(line) }
   const published = await openOnFullDisk(async () => null, log)

@@ -114,7 +114,7 @@ describe('a function that fails', () => {
     ['misses a program', 'ends.program', "Command required for 'ends.program' not found: frobnicate"],
     ['was called in a wrong way', 'ends.invocation', "ERROR executing 'ends.invocation': not like this"],
     ['throws', 'ends.other', 'The minion function caused an exception: TypeError: on purpose'],
-  ])('because it %s says so', async (_, fun, text) => {
+  ])('because it %s reports this', async (_, fun, text) => {
     const ret = await run(fun)
     expect(ret).toMatchObject({ ...failed, fun })
     expect(String(ret.return).slice(0, text.length)).toBe(text)
@@ -129,7 +129,7 @@ describe('a function that fails', () => {
   })
 
   test.each([0, 1, 2, 3, 4, 5, 6, 7])(
-    'because of what cannot be shown fails all the same (%i)',
+    'with a value that cannot be shown fails nevertheless (%i)',
     async (which) => {
       const ret = await run('ends.oddly', [which])
       expect(ret).toMatchObject(failed)
@@ -137,7 +137,7 @@ describe('a function that fails', () => {
     },
   )
 
-  test('because a row cannot be sent says which, and what is in the way', async () => {
+  test('because a row cannot be sent names the row and the place', async () => {
     expect((await run('ends.rows')).return).toBe(
       'ERROR: The value cannot be encoded: rows[1].f is a function.',
     )
@@ -160,7 +160,7 @@ describe('a function that fails', () => {
     })
   })
 
-  test('with an exception tells the master in an event of its own', async () => {
+  test('with an exception fires an event to the master', async () => {
     fired.length = 0
     await run('ends.other')
     expect(fired).toEqual([
@@ -171,7 +171,7 @@ describe('a function that fails', () => {
     ])
   })
 
-  test('because its command was ended first, by the same signal, says that too', async () => {
+  test('because its command was killed by the same signal reports that, too', async () => {
     const abort = new AbortController()
     const endOfJob = () => abort.abort(new SaltError('CANCELLED', 'Job 1 was ended by SIGTERM.'))
     Object.assign(globalThis, { endOfJob })
@@ -181,7 +181,7 @@ describe('a function that fails', () => {
     })
   })
 
-  test('because it was to end says what ended it', async () => {
+  test('because its job was ended reports what ended it', async () => {
     const abort = new AbortController()
     const running = run('ends.waits', [], abort.signal)
     setImmediate(() => abort.abort(new SaltError('CANCELLED', 'Job 1 was ended by SIGTERM.')))
@@ -205,7 +205,7 @@ describe('retcode and success', () => {
   })
 })
 
-test('a keyword argument comes as a word or in a map, which the return shows without its mark', async () => {
+test('a keyword argument is accepted as a word or in a map, and returned without its marker', async () => {
   expect(await run('ends.say', ['word=hello'])).toMatchObject({ return: 'hello', fun_args: ['word=hello'] })
   expect(await run('ends.say', [{ __kwarg__: true, word: 'hello' }])).toMatchObject({
     return: 'hello',
@@ -213,7 +213,7 @@ test('a keyword argument comes as a word or in a map, which the return shows wit
   })
 })
 
-test('what a function yields comes as events one by one, and together as its return', async () => {
+test('rows that a function yields are events, and together its return', async () => {
   fired.length = 0
   expect((await run('ends.steps')).return).toEqual(['one', 'two'])
   expect(fired).toEqual([
@@ -222,7 +222,7 @@ test('what a function yields comes as events one by one, and together as its ret
   ])
 })
 
-test('of several functions each has its own end', async () => {
+test('each of several functions has its own result', async () => {
   expect(await run(['ends.say', 'ends.command'], [['hello'], []])).toMatchObject({
     return: { 'ends.say': 'hello', 'ends.command': 'ERROR: it would not' },
     retcode: { 'ends.say': 0, 'ends.command': 1 },
@@ -266,12 +266,12 @@ describe('a secret argument', () => {
     expect(ret).toMatchObject({ success: false, fun_args: shown })
   })
 
-  test('of a function that is nowhere cannot be known: all its arguments are masked', async () => {
+  test('of an unknown function cannot be identified: all its arguments are masked', async () => {
     expect(await run('nosuch.function', ['ada'])).toMatchObject({ fun_args: ['**********'] })
   })
 })
 
-test('a job is told of as it may be shown before it runs, unless it has no arguments', async () => {
+test('arguments are published as they may be shown before the job runs, unless it has none', async () => {
   const told: unknown[] = []
   const onShown = async ({ arg }: JobLoad) => void told.push(arg)
   for (const arg of [['hello'], []]) {

@@ -96,7 +96,7 @@ function addElsewhere(jid: string): void {
 }
 
 test(
-  'a return that a process leaves while that of another job is delivered is seen, also within the same turn',
+  'a return that a process leaves during the delivery of another is noticed, also within the same turn',
   SLOW_TEST,
   async () => {
     const other = spawn('sleep', ['600'])
@@ -118,12 +118,12 @@ test(
   },
 )
 
-test('a job whose return was delivered while its process ended gets no second one', async () => {
+test('a job whose return was delivered while its process ended gets no second return', async () => {
   const found = await follow(async () => spool.done(await spool.add({ jid: job.jid, ret })))
   expect(found).toEqual({ removed: [job.jid], delivered: [], failed: [] })
 })
 
-test('a job that left no return gets a failed one', async () => {
+test('a job without a return gets a failed one', async () => {
   const { delivered, failed } = await follow(async () => {})
   expect(delivered).toEqual([])
   expect(failed).toEqual([expect.stringContaining('the job left no return')])

@@ -14,35 +14,28 @@ function keep(add: () => Promise<SpoolEntry>, send: () => Promise<unknown>, clos
   return persistReturn(ret, { spool: { add }, send, log, closing: closing.signal })
 }
 
-test('a return is safe on disk, and is not sent meanwhile', async () => {
+test('a return is written to disk, and is not sent meanwhile', async () => {
   const entry = { ...ret, key: ['ret'], name: 'ret', isLarge: false }
   const send = () => Promise.reject(new Error('nobody asked for that'))
   expect(await keep(async () => entry, send)).toBe(entry)
 })
 
-test.each([null, false])(
-  'where the disk is full it is safe once the master has answered %j',
-  async (answer) => {
-    expect(await keep(full, async () => answer)).toBeUndefined()
-  },
-)
+test.each([null, false])('on a full disk it is safe once the master has answered %j', async (answer) => {
+  expect(await keep(full, async () => answer)).toBeUndefined()
+})
 
-test(
-  'what is no acknowledgement, and no answer at all, is followed by another try of both',
-  SLOW_TEST,
-  async () => {
-    const answers = [Promise.reject(new Error('no answer')), Promise.resolve('error'), Promise.resolve(null)]
-    let tries = 0
-    const add = () => {
-      tries++
-      return full()
-    }
-    expect(await keep(add, async () => answers.shift())).toBeUndefined()
-    expect(tries).toBe(3)
-  },
-)
+test('after no answer, or no acknowledgement, both are tried again', SLOW_TEST, async () => {
+  const answers = [Promise.reject(new Error('no answer')), Promise.resolve('error'), Promise.resolve(null)]
+  let tries = 0
+  const add = () => {
+    tries++
+    return full()
+  }
+  expect(await keep(add, async () => answers.shift())).toBeUndefined()
+  expect(tries).toBe(3)
+})
 
-test('a minion that ends leaves it to the process of the job', async () => {
+test('if the minion ends, the process of the job keeps the return', async () => {
   const closing = new AbortController()
   const kept = keep(full, () => Promise.reject(new Error('no answer')), closing)
   closing.abort()

@@ -33,7 +33,7 @@ test('a file in place of its folder is named, with a remedy', async () => {
   )
 })
 
-test('a new process with the number of an old one is not taken for its job, and not signalled', async () => {
+test('a new process with a reused process id is not taken for the job, and not signalled', async () => {
   const { pid, born = '' } = identityOf(process.pid)
   const { procs } = await ProcTable.open(folder)
   await procs.add({ job, process: { pid, born: `${born}1` }, stop: () => {} })
@@ -43,14 +43,14 @@ test('a new process with the number of an old one is not taken for its job, and 
   expect(() => left[0]?.stop(0, 1000)).toThrow('has ended')
 })
 
-test('the file of a peer that writes only the number tells of no process that can be trusted to run', async () => {
+test('a file of another implementation with only a process id does not count as a running process', async () => {
   const { procs } = await ProcTable.open(folder)
   expect(procs.size).toBe(0)
   await writeFile(join(folder, 'proc', job.jid), encodeNetwork({ ...job, pid: process.pid }))
   expect((await ProcTable.read(folder)).size).toBe(0)
 })
 
-test('the folder is made again if somebody removes it, for its owner only', async () => {
+test('the folder is made again if it was removed, for its owner only', async () => {
   const { procs } = await ProcTable.open(folder)
   await rm(join(folder, 'proc'), { recursive: true })
   await Promise.all(

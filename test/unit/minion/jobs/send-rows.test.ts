@@ -19,7 +19,7 @@ function slowMaster() {
   return { told, answers, tell }
 }
 
-test('rows that come while the master has not answered go together with the next request, in their order', async () => {
+test('rows during an unanswered request are sent together with the next one, in order', async () => {
   const { told, answers, tell } = slowMaster()
   const rows = sendRows(tell)
   for (const [number, row] of ['a', 'b', 'c'].entries()) await rows.take(row, number)
@@ -32,7 +32,7 @@ test('rows that come while the master has not answered go together with the next
   ])
 })
 
-test('the end waits until all rows are told', async () => {
+test('the end waits until all rows are sent', async () => {
   const { told, answers, tell } = slowMaster()
   const rows = sendRows(tell)
   for (const [number, row] of ['a', 'b'].entries()) await rows.take(row, number)
@@ -47,7 +47,7 @@ test('the end waits until all rows are told', async () => {
   await end
 })
 
-test('a thousand rows cost a few requests, and each is told once', async () => {
+test('a thousand rows need few requests, and each is sent once', async () => {
   const told: unknown[] = []
   let requests = 0
   const rows = sendRows(async (some) => {
@@ -78,7 +78,7 @@ test.each([{ mostRows: 2 }, { mostBytes: 10 }])('with %j waiting the job waits, 
   expect(told.flat()).toHaveLength(3)
 })
 
-test('a row is told as it was when it was yielded', async () => {
+test('a row is sent as it was when it was yielded', async () => {
   const { told, answers, tell } = slowMaster()
   const rows = sendRows(tell)
   const row = { step: 1 }
@@ -90,7 +90,7 @@ test('a row is told as it was when it was yielded', async () => {
   expect(told[1]).toEqual([[1, { step: 1 }]])
 })
 
-test('a master that does not answer holds the job up once; when it is back it is told what comes next', async () => {
+test('a master that does not answer delays the job once; when it is back it gets the next rows', async () => {
   const { told, answers, tell } = slowMaster()
   const rows = sendRows(tell, { waitMs: 1, mostRows: 1 })
   for (const [number, row] of ['a', 'b', 'c'].entries()) await rows.take(row, number)
@@ -104,7 +104,7 @@ test('a master that does not answer holds the job up once; when it is back it is
   })
 })
 
-test('a master that refuses a row is no reason for the job to fail', async () => {
+test('a master that refuses a row does not fail the job', async () => {
   const rows = sendRows(async () => Promise.reject(new Error('no')))
   await rows.take('a', 0)
   await expect(rows.end?.()).resolves.toBeUndefined()

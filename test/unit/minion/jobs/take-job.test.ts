@@ -25,7 +25,7 @@ function take(answers: readonly unknown[]) {
 }
 
 test.each(['delivered', 'expired', 'cancelled', 'returned', 'unknown'])(
-  'the answer of the master may be %s',
+  'the answer of the master can be %s',
   async (state) => {
     const { answer, asked } = take([{ state }])
     expect(await answer).toBe(state)
@@ -33,7 +33,7 @@ test.each(['delivered', 'expired', 'cancelled', 'returned', 'unknown'])(
   },
 )
 
-test('the master that published the job is asked, or another one of its cluster', async () => {
+test('the request goes to the master that published the job, or to another one of its cluster', async () => {
   const asked: unknown[] = []
   const connection = {
     address: '127.0.0.1:4506',
@@ -48,7 +48,7 @@ test('the master that published the job is asked, or another one of its cluster'
   expect(asked).toEqual([{ cmd: '_take_job', id: 'web1', jid: JID, master_id: 'one' }, { prefer: 'one' }])
 })
 
-test('the master is asked until it answers, and what it says meanwhile is logged', async () => {
+test('the master is asked until it answers, and other answers are logged', async () => {
   const { answer, asked, lines } = take([new Error('no answer'), {}, null, { state: 'delivered' }])
   expect(await answer).toBe('delivered')
   expect(asked).toHaveLength(4)
@@ -57,7 +57,7 @@ test('the master is asked until it answers, and what it says meanwhile is logged
   )
 })
 
-test('a minion that ends leaves the job to its next run', async () => {
+test('a minion that ends leaves the job to its next start', async () => {
   const { answer, closing } = take([new Error('no answer')])
   closing.abort()
   expect(await answer).toBeUndefined()

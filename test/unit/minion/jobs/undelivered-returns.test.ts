@@ -17,7 +17,7 @@ afterEach(async () => {
   await removeFolder(folder)
 })
 
-test('a return that another process left in the spool is sent once; that of a job that still runs is not', async () => {
+test('a return that another process left in the spool is sent once; the return of a running job is not', async () => {
   const sent: unknown[] = []
   const log = quietLog
   const deliverer = new Deliverer({

@@ -49,7 +49,7 @@ function open(settings: Partial<ReporterSettings> = {}): void {
   })
 }
 
-test('a master gets the hash, and the catalogue only if it does not know that', async () => {
+test('a master gets the hash, and the catalogue only if it does not know the hash', async () => {
   open()
   const known = new Set<unknown>()
   const [first, second] = [knowing(known), knowing(known)]
@@ -65,7 +65,7 @@ test('a master gets the hash, and the catalogue only if it does not know that', 
   expect(reports(second)[0]).not.toHaveProperty('catalogue')
 })
 
-test('a change of the folders is found and told, and nothing else is', async () => {
+test('only a change of the folders that changes the catalogue is reported', async () => {
   open()
   const master = knowing()
   reporter.connected(master)
@@ -78,7 +78,7 @@ test('a change of the folders is found and told, and nothing else is', async () 
   await until('the change to be told and noticed', () => reports(master).length === 4 && changes === 2)
 })
 
-test('a master of Python Salt, which knows of no catalogues, is asked once for each connection, with what it answers', async () => {
+test('a master of Python Salt, which has no catalogues, is asked once for each connection, with its answer logged', async () => {
   open()
   const master = masterOf(() => ({ file_roots: {}, default_top: 'base' }))
   reporter.connected(master)
@@ -91,7 +91,7 @@ test('a master of Python Salt, which knows of no catalogues, is asked once for e
   await until('it to be asked again', () => master.told.length === 2)
 })
 
-test('a catalogue that cannot be found out, or is too large, is reported as unknown, and the log says why', async () => {
+test('a catalogue that cannot be made, or is too large, is reported as unknown, and the log says why', async () => {
   const fails = async () => {
     throw new Error('no process')
   }
@@ -112,7 +112,7 @@ test('a catalogue that cannot be found out, or is too large, is reported as unkn
   }
 })
 
-test('who waits for a refresh waits until the masters know, not for anything to settle', async () => {
+test('a refresh waits until the masters have the catalogue, and not for the delay after changes', async () => {
   const awaited: boolean[] = []
   open({
     settleMs: 60_000,
@@ -131,7 +131,7 @@ test('who waits for a refresh waits until the masters know, not for anything to 
   expect(awaited).toEqual([true, true])
 })
 
-test('a refresh waits for nothing where no master takes reports', async () => {
+test('a refresh does not wait if no master accepts reports', async () => {
   const awaited: boolean[] = []
   open({ describe: async (isAwaited) => void awaited.push(isAwaited) })
   const master = masterOf(() => ({ file_roots: {} }))
@@ -142,7 +142,7 @@ test('a refresh waits for nothing where no master takes reports', async () => {
   expect(awaited).toEqual([false])
 })
 
-test('a refresh does not wait for a master that does not answer longer than its limit, nor for one that is gone', async () => {
+test('a refresh waits for a silent master no longer than its limit, and not for a disconnected one', async () => {
   open()
   const silent = masterOf(() => new Promise(() => {}))
   reporter.connected(silent)
@@ -154,7 +154,7 @@ test('a refresh does not wait for a master that does not answer longer than its 
   expect(reports(other)).toHaveLength(2)
 })
 
-test('a description that was begun before another is not reported after it', async () => {
+test('a description that was begun before another one is not reported after it', async () => {
   let release = () => {}
   const slow = new Promise<void>((resolve) => {
     release = resolve
@@ -177,7 +177,7 @@ test('a description that was begun before another is not reported after it', asy
   expect(reports(master)).toHaveLength(told)
 })
 
-describe('files that nobody called', () => {
+describe('files that were never called', () => {
   const asked: boolean[] = []
   let idle = 0
   function openLazily(settings: Partial<ReporterSettings> = {}): void {
@@ -194,7 +194,7 @@ describe('files that nobody called', () => {
     })
   }
 
-  test('are told by their text first, and imported when the minion is idle, once', async () => {
+  test('are reported by their text first, and imported once when the minion is idle', async () => {
     openLazily()
     const master = knowing()
     reporter.connected(master)
@@ -207,7 +207,7 @@ describe('files that nobody called', () => {
     expect(asked).toEqual([false, true])
   })
 
-  test('stay imported for a description while they do not change', async () => {
+  test('stay imported in later descriptions while they do not change', async () => {
     openLazily()
     idle = 1000
     const master = knowing()
@@ -220,7 +220,7 @@ describe('files that nobody called', () => {
     expect(asked).toEqual([true, true, false])
   })
 
-  test('are never imported where the minion is not to', async () => {
+  test('are never imported with catalogue_imports: false', async () => {
     openLazily({ imports: false })
     idle = 60_000
     const master = knowing()
@@ -231,7 +231,7 @@ describe('files that nobody called', () => {
     expect(asked).toEqual([false, false])
   })
 
-  test('are not imported for a master that wants to know nothing', async () => {
+  test('are not imported for a master that accepts no catalogues', async () => {
     openLazily()
     const master = masterOf(() => ({ file_roots: {} }))
     reporter.connected(master)
@@ -242,7 +242,7 @@ describe('files that nobody called', () => {
   })
 })
 
-test('a report that failed is made again, without anything having changed', async () => {
+test('a failed report is repeated without a change', async () => {
   open()
   let failures = 2
   const known = knowing()

@@ -23,7 +23,7 @@ test('failover keeps the order of the list', () => {
   expect(hosts({ master_type: 'failover' })).toEqual(masters)
 })
 
-test('distributed begins with a master that the id determines, as in Salt: CRC-32 modulo their number', () => {
+test('distributed starts with a master that the id determines, as in Salt: CRC-32 modulo their number', () => {
   expect(hosts({ master_type: 'distributed', id: 'web1' })).toEqual(['b', 'a', 'c', 'd'])
   const firsts = new Set(
     Array.from({ length: 50 }, (_, n) => hosts({ master_type: 'distributed', id: `web${n}` })[0]),
@@ -52,7 +52,7 @@ test('with master_type: disable there is no master', () => {
   expect(hosts({ master_type: 'disable' })).toEqual([])
 })
 
-test('the times are those of the options', () => {
+test('the times come from the options', () => {
   expect(failoverTimes(config({}))).toEqual({ tryMs: 8000, graceMs: 3000, pauseMs: 2000, failbackMs: 0 })
   const given = { master_alive_interval: 5, master_failback: true, auth_timeout: 2 }
   expect(failoverTimes(config(given))).toEqual({

@@ -68,7 +68,7 @@ const served = (failover: Failover<Fake>, by: Fake) =>
 
 const fakes = () => [new Fake('a:1'), new Fake('b:1'), new Fake('c:1')] as const
 
-test('the first master serves, and only that', async () => {
+test('only the first master serves', async () => {
   const [a, b, c] = fakes()
   const failover = start([a, b, c])
   await served(failover, a)
@@ -76,7 +76,7 @@ test('the first master serves, and only that', async () => {
   expect([a.runs, b.runs, c.runs]).toEqual([1, 0, 0])
 })
 
-test('a master that nobody listens at, or that does not accept the minion in time, is passed over', async () => {
+test('a master that does not listen, or does not accept the minion in time, is skipped', async () => {
   const [a, b, c] = fakes()
   a.isListening = false
   b.accepts = false
@@ -85,13 +85,13 @@ test('a master that nobody listens at, or that does not accept the minion in tim
   expect(b.isServing).toBe(false)
 })
 
-test('a master that the minion gives up on is passed over', async () => {
+test('a master that the minion gives up is skipped', async () => {
   const [a, b, c] = fakes()
   a.refusal = new Error('its key was rejected')
   await served(start([a, b, c]), b)
 })
 
-test('a connection that comes back within the grace time changes nothing', async () => {
+test('a connection that returns within the grace time changes nothing', async () => {
   const [a, b, c] = fakes()
   const failover = start([a, b, c], { graceMs: 60_000 })
   await served(failover, a)
@@ -101,7 +101,7 @@ test('a connection that comes back within the grace time changes nothing', async
   expect(b.runs).toBe(0)
 })
 
-test('a lost master is left for the next one, and after the last one comes the first', async () => {
+test('a lost master is replaced by the next one, and the last one by the first', async () => {
   const [a, b, c] = fakes()
   const failover = start([a, b, c])
   for (const [lost, next] of [
@@ -116,7 +116,7 @@ test('a lost master is left for the next one, and after the last one comes the f
   }
 })
 
-test('with failback the first master takes over when it can be used again', async () => {
+test('with failback the minion returns to the first master when it can be used again', async () => {
   const [a, b, c] = fakes()
   a.isListening = false
   const failover = start([a, b, c], { failbackMs: 30 })
@@ -126,7 +126,7 @@ test('with failback the first master takes over when it can be used again', asyn
   await until('the end of the other one', () => !b.isServing)
 })
 
-test('a first master that cannot serve does not interrupt the other one', async () => {
+test('a first master that cannot serve does not interrupt the connection to the other one', async () => {
   const [a, b, c] = fakes()
   a.accepts = false
   const failover = start([a, b, c], { failbackMs: 30, tryMs: 50 })
@@ -136,7 +136,7 @@ test('a first master that cannot serve does not interrupt the other one', async 
   expect(b.publishConnection.isUp).toBe(true)
 })
 
-test('a master that is lost while the first one is tried is left for the next one', async () => {
+test('a master that is lost while the first one is tried is replaced by the next one', async () => {
   const [a, b, c] = fakes()
   a.accepts = false
   const failover = start([a, b, c], { failbackMs: 30, tryMs: 50 })
@@ -158,7 +158,7 @@ test('without any master it tries again, and gives up after master_tries rounds'
   })
 })
 
-test('without a limit it tries until there is one', async () => {
+test('without a limit it tries until a master is found', async () => {
   const [a, b, c] = fakes()
   for (const master of [a, b, c]) master.isListening = false
   const failover = start([a, b, c])

@@ -37,7 +37,7 @@ test('jobs that begin together are reported together, in one request, under the 
   vi.restoreAllMocks()
 })
 
-test('a job that is over within half a second is not reported', () => {
+test('a job that ends within half a second is not reported', () => {
   const { receipts, connection, request } = setUp()
   const over = receipts.began(job(1), connection)
   vi.advanceTimersByTime(400)
@@ -46,7 +46,7 @@ test('a job that is over within half a second is not reported', () => {
   expect(request).not.toHaveBeenCalled()
 })
 
-test('nothing is sent to a master that is away, or after the end; one that does not answer does no harm', async () => {
+test('nothing is sent to a disconnected master, or after the end, and a failed request does no harm', async () => {
   const away = setUp({ isSignedIn: false })
   away.receipts.began(job(1), away.connection)
   const closed = setUp()

@@ -32,7 +32,7 @@ test('with master_uri_format: ip_only there is no port in it', () => {
   expect(places('fe80::4506', { master_uri_format: 'ip_only' })).toEqual([{ host: 'fe80::4506', port: 4506 }])
 })
 
-test('a master may have a transport of its own, and the others have that of the minion', () => {
+test('a master can have a transport of its own, and the others have that of the minion', () => {
   const masters = ['one', 'tcp://two:1', 'WS://[fe80::1]', 'zeromq://four']
   expect(addressesOf(masters, { transport: 'tcp' })).toEqual([
     { text: 'one', transport: 'tcp', namesTransport: false, host: 'one', port: 4506 },
@@ -42,7 +42,7 @@ test('a master may have a transport of its own, and the others have that of the 
   ])
 })
 
-test('all masters over NATS are one', () => {
+test('all masters over NATS count as one', () => {
   const nats = { transport: 'nats', host: '', port: 4506 }
   expect(addressesOf(['one', 'two'], { transport: 'nats' })).toEqual([
     { text: 'one', namesTransport: false, ...nats },
@@ -59,7 +59,7 @@ test.each(['raet', 'memory', 'http'])('a master over %s is refused', (scheme) =>
   )
 })
 
-test('an empty list, and what is no address, is refused with the file or the word', () => {
+test('an empty list, and an invalid address, are refused with the file or the word', () => {
   expect(() => addressesOf([])).toThrow('add "master: <address>" to /nonexistent/minion')
   expect(() => addressesOf('a b')).toThrow('The master "a b" is invalid')
 })

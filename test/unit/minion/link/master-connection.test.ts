@@ -74,7 +74,7 @@ async function follow(options: Record<string, unknown>) {
 }
 
 describe('connections to a master', () => {
-  test('are made as the options say', async () => {
+  test('have the keepalive options of the configuration', async () => {
     const { requests, subscribe } = await follow({
       ipv6: true,
       tcp_keepalive_idle: 20,
@@ -92,28 +92,28 @@ describe('connections to a master', () => {
     expect(subscribe).toMatchObject({ ...common, port: 4605, identity: ID })
   })
 
-  test('are left to the system with tcp_keepalive off', async () => {
+  test('have keepalive of the system with tcp_keepalive off', async () => {
     const { requests, subscribe } = await follow({ tcp_keepalive: false })
     expect([requests.keepAlive, subscribe.keepAlive]).toEqual([false, false])
   })
 
-  test('go to the publish port the master names, unless the minion has one of its own', async () => {
+  test('go to the publish port that the master names, unless the minion sets one', async () => {
     const { subscribe } = await follow({ publish_port: 4999 })
     expect(subscribe.port).toBe(4999)
   })
 
-  test('come back after a random time between recon_default and recon_default + recon_max', async () => {
+  test('are renewed after a random time between recon_default and recon_default + recon_max', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.25)
     const { subscribe } = await follow({ recon_default: 2000, recon_max: 8000 })
     expect([subscribe.reconnectMs, subscribe.reconnectMaxMs]).toEqual([4000, 8000])
   })
 
-  test('come back after recon_default without recon_randomize', async () => {
+  test('are renewed after recon_default without recon_randomize', async () => {
     const { subscribe } = await follow({ recon_default: 2000, recon_max: 8000, recon_randomize: false })
     expect(subscribe.reconnectMs).toBe(2000)
   })
 
-  test('come back with the defaults of Salt for what only one of the two options says', async () => {
+  test('are renewed with the defaults of Salt for an option that is not set', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5)
     const { subscribe } = await follow({ recon_max: 4000 })
     expect([subscribe.reconnectMs, subscribe.reconnectMaxMs]).toEqual([3000, 4000])
@@ -123,12 +123,12 @@ describe('connections to a master', () => {
     expect([other.subscribe.reconnectMs, other.subscribe.reconnectMaxMs]).toEqual([5100, 10_000])
   })
 
-  test('come back after the default of Salt where only recon_randomize is off', async () => {
+  test('are renewed after the default of Salt with only recon_randomize off', async () => {
     const { subscribe } = await follow({ recon_randomize: false })
     expect([subscribe.reconnectMs, subscribe.reconnectMaxMs]).toEqual([1000, 10_000])
   })
 
-  test('show quickly that they are dead where the master gives missed jobs', async () => {
+  test('detect quickly that they are dead if the master keeps missed jobs', async () => {
     expect((await follow({})).subscribe.heartbeat).toBe('quick')
     await connection.close()
     await master.close()
@@ -136,7 +136,7 @@ describe('connections to a master', () => {
     expect((await follow({ minimum_auth_version: 2 })).subscribe.heartbeat).toBeUndefined()
   })
 
-  test('come back within the time over which the master spreads its minions, which is a second for few', async () => {
+  test('are renewed within the time over which the master spreads its minions, which is a second for few', async () => {
     for (const random of [0, 0.999]) {
       vi.spyOn(Math, 'random').mockReturnValue(random)
       const { subscribe } = await follow({})
@@ -150,7 +150,7 @@ describe('connections to a master', () => {
     }
   })
 
-  test('take everything, or with zmq_filtering what is for all or for this minion', async () => {
+  test('subscribe to everything, or with zmq_filtering to the topics for all and for this minion', async () => {
     const all = await follow({})
     expect(all.subscribe.topics).toContain('')
     await connection.close()
@@ -163,7 +163,7 @@ describe('connections to a master', () => {
     ])
   })
 
-  test('are told of when they come and go', async () => {
+  test('are reported when they are made and lost', async () => {
     const { connections, tell } = await follow({})
     tell()('up')
     tell()('down')

@@ -92,7 +92,7 @@ describe('where the name of the master does not resolve', () => {
     expect(request).toHaveBeenCalledTimes(4)
   })
 
-  test('it gets in as soon as the name resolves', async () => {
+  test('it signs in as soon as the name resolves', async () => {
     const { settings, request, closing } = await unresolved({ retry_dns: 0.05 })
     const signingIn = signInUntilAccepted(settings)
     await eventually(() => expect(request.mock.calls.length).toBeGreaterThan(2))
@@ -159,7 +159,7 @@ describe('a master that answers', () => {
       { acceptance_wait_time_max: 0.05 },
       [0.01, 0.02, 0.04, 0.05, 0.05],
     ],
-    ['is always the same without that', {}, [0.01, 0.01, 0.01, 0.01, 0.01]],
+    ['is always the same without acceptance_wait_time_max', {}, [0.01, 0.01, 0.01, 0.01, 0.01]],
   ])('and has not accepted the key is asked again; the wait %s', async (_, options, waits) => {
     const { publicKey } = await keyPair('wire1')
     const { done, said } = await signingIn({ acceptance_wait_time: 0.01, ...options }, async (count) => {
@@ -175,7 +175,7 @@ describe('a master that answers', () => {
     )
   })
 
-  test('and has another key than before is believed if the signing key isValidProof for it, and only then', async () => {
+  test('and has a new key is accepted only if the key is signed by the signing key', async () => {
     master = await InProcessMaster.open({ options: { master_sign_pubkey: true, auto_accept: true } })
     const write = vi.fn(async () => {})
     const known = { read: async () => (await keyPair('wire2')).publicKey, write } // of the master before

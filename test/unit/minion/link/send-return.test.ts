@@ -36,7 +36,7 @@ function master(isUp: boolean, cluster?: string) {
 
 const ret = { jid: '20261126000000000000', cluster_id: 'north', master_id: 'one' }
 
-test('a return goes to the master that published its job while that is connected', async () => {
+test('a return is sent to the master that published its job while that is connected', async () => {
   const [one, two] = [master(true, 'north'), master(true, 'north')]
   const sent = sendReturn(ret, one, [one, two])
   one.asked[0]?.answer.resolve('taken')
@@ -46,7 +46,7 @@ test('a return goes to the master that published its job while that is connected
   expect(one.isObserved || two.isObserved).toBe(false)
 })
 
-test('it goes to a connected one of the same cluster, if its own is not, and to no other', async () => {
+test('it is sent to a connected master of the same cluster, if its own is not, and to no other', async () => {
   const [one, two, three] = [master(false), master(true, 'south'), master(true, 'north')]
   const sent = sendReturn(ret, one, [one, two, three])
   three.asked[0]?.answer.resolve('taken')
@@ -54,13 +54,13 @@ test('it goes to a connected one of the same cluster, if its own is not, and to 
   expect([one.asked, two.asked]).toEqual([[], []])
 })
 
-test('without a cluster it waits for its own', () => {
+test('without a cluster it waits for its own master', () => {
   const [one, two] = [master(false), master(true)]
   void sendReturn({ ...ret, cluster_id: undefined }, one, [one, two])
   expect([one.asked.length, two.asked.length]).toEqual([1, 0])
 })
 
-test('it is sent once to another that connects later, however often connections change, and a late failure harms nobody', async () => {
+test('it is sent once to another master that connects later, however often connections change', async () => {
   const [one, two] = [master(false), master(false, 'north')]
   const sent = sendReturn(ret, one, [one, two])
   two.becomes(true)

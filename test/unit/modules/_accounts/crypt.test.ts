@@ -65,7 +65,7 @@ describe('Password hashes', () => {
     expect(await hashPassword('', undefined, 'md5', signal)).toMatch(/^\$1\$[./0-9A-Za-z]{8}\$.{22}$/)
   })
 
-  test('end with their job', async () => {
+  test('are aborted with their job', async () => {
     const controller = new AbortController()
     const endless = hashPassword('secret', 'rounds=999999999$abc', 'sha256', controller.signal)
     controller.abort()

@@ -60,18 +60,18 @@ async function makeCertificate() {
 
 const options = { verifySsl: false, signal: new AbortController().signal }
 
-test('a password that was given for https never goes over http, though to the same host and port', async () => {
+test('a password given for https is never sent over http, even to the same host and port', async () => {
   const content = await readUrl(`https://me:c4n4ry@127.0.0.1:${port}/http`, options)
   expect(content.toString()).toBe('from the web')
   expect(asked).toEqual(['https with password', 'http without'])
 })
 
-test('a password follows to where it was given for', async () => {
+test('a password is sent to the server of a redirect if it was given for that server', async () => {
   await readUrl(`https://me:c4n4ry@127.0.0.1:${port}/https`, options)
   expect(asked).toEqual(['https with password', 'https with password'])
 })
 
-test('a large file that is there is not read to know whether the server has another', async () => {
+test('a large existing file is not read to find out whether the server has another one', async () => {
   const dest = join(folder, 'large')
   await writeFile(dest, '')
   await truncate(dest, 3 * 2 ** 30) // more than Node reads into one buffer
@@ -80,7 +80,7 @@ test('a large file that is there is not read to know whether the server has anot
   expect((await stat(dest)).size).toBe(3 * 2 ** 30)
 })
 
-test('content is read only up to a limit, since a server may never end it', async () => {
+test('content is read only up to a limit, since a server may send without end', async () => {
   const url = `https://127.0.0.1:${port}/https`
   await expect(readUrl(url, options, 4)).rejects.toThrow('it has more than 4 bytes; fetch it into a file')
 })

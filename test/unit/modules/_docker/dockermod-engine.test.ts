@@ -35,7 +35,7 @@ test('versions are lists of numbers, too (a stand-in for Docker Engine)', async 
 })
 
 describe('Images (a stand-in for Docker Engine)', () => {
-  test('are listed with times and sizes in words, and without those that only others use', async () => {
+  test('are listed with times and sizes in words, and without intermediate ones', async () => {
     const tagged = (await ask(docker.images)) as Record<string, object>
     expect(Object.keys(tagged)).toEqual(['sha256:aaaaaaaaaaaaaaaa'])
     expect(tagged['sha256:aaaaaaaaaaaaaaaa']).toMatchObject({ Size_Human: '1.5 KiB', Time_Created_Epoch: 5 })
@@ -93,7 +93,7 @@ describe('Images (a stand-in for Docker Engine)', () => {
     expect(sent('/images/create')!.query.get('tag')).toBe('latest')
   })
 
-  test('are removed with their tags, and what uses them is named', async () => {
+  test('are removed with their tags, and containers that use them are named', async () => {
     engine.containers.web = { Id: 'c1', Names: ['/web'], ImageID: 'sha256:aaaaaaaaaaaaaaaa', Status: 'Up' }
     engine.answers['DELETE /images/sha256:aaaaaaaaaaaaaaaa'] = {
       status: 409,
@@ -170,7 +170,7 @@ describe('Containers (a stand-in for Docker Engine)', () => {
     expect(sent('/containers/create')).toBeUndefined()
   })
 
-  test('run to their end, and leave what they wrote and their exit code', async () => {
+  test('run to their end, and return their output and exit code', async () => {
     expect(await ask(docker.run_container, { image: 'debian:12', name: 'job', kwargs: {} })).toMatchObject({
       Name: 'job',
       Logs: 'out\nerr\n',
@@ -178,7 +178,7 @@ describe('Containers (a stand-in for Docker Engine)', () => {
     })
   })
 
-  test('replace another of their name only if that is wanted', async () => {
+  test('replace another one of their name only on request', async () => {
     const again = (more: object) =>
       ask(docker.run_container, { image: 'debian:12', name: 'web', bg: true, kwargs: {}, ...more })
     await again({})
@@ -225,7 +225,7 @@ describe('Containers (a stand-in for Docker Engine)', () => {
     expect(await ask(docker.exists, { name: 'none' })).toBe(false)
   })
 
-  test('are stopped before they are removed, and a paused one only if that is wanted', async () => {
+  test('are stopped before they are removed, and a paused one only on request', async () => {
     const made = { image: 'debian:12', name: 'web', start: true, kwargs: {} }
     await ask(docker.create, made)
     await ask(docker.pause, { name: 'web' })
@@ -243,7 +243,7 @@ describe('Containers (a stand-in for Docker Engine)', () => {
     expect(await ask(docker.rm, { name: 'web', stop: true })).toEqual(['c'.repeat(12)])
   })
 
-  test('tell their output, processes, ports and changes', async () => {
+  test('have their output, processes, ports and changes returned', async () => {
     await ask(docker.create, { image: 'debian:12', name: 'web', kwargs: {} })
     expect(await ask(docker.logs, { name: 'web', tail: 5 })).toBe('out\nerr\n')
     expect(sent('/containers/web/logs')!.query.get('tail')).toBe('5')
@@ -302,7 +302,7 @@ describe('Commands in a container (a stand-in for Docker Engine)', () => {
     expect(sent('/containers/web/exec')!.body.Cmd).toEqual(['echo', 'a b'])
   })
 
-  test('are refused another way in, and a stdin', async () => {
+  test('are refused with another exec_driver, and with stdin', async () => {
     await expect(ask(docker.run, { name: 'web', cmd: 'a', exec_driver: 'nsenter' })).rejects.toThrow(
       "not by 'nsenter'",
     )
@@ -356,7 +356,7 @@ describe('Networks and volumes (a stand-in for Docker Engine)', () => {
   })
 })
 
-test('names cannot lead out of their place in the path', async () => {
+test('names cannot lead to another path of the API', async () => {
   await expect(ask(docker.inspect_container, { name: '../images/debian:12' })).rejects.toThrow('Error 404')
   expect(engine.asked.map(({ path }) => path)).toEqual(['/containers/../images/debian:12/json'])
   for (const name of ['..', '.', ''])

@@ -1,4 +1,4 @@
-/** What an account without rights can do to a minion that runs as root, and works on files in a folder of that account. */
+/** Attacks of an unprivileged account on a minion that runs as root and works on files in a folder of that account. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -228,7 +228,7 @@ describe('A planted link', needs(ROOT), () => {
     expect(await readFile(dst, 'utf8')).toBe('')
   })
 
-  test('at the name of a backup leads nowhere', async () => {
+  test('at the name of a backup is not followed', async () => {
     const path = await theirFile('a', SECRET)
     await plantLink(victim, 'a.bak')
     const before = await victimState()
@@ -253,13 +253,13 @@ describe('A planted link', needs(ROOT), () => {
 })
 
 describe('Set-uid bits', needs(ROOT), () => {
-  test('of the file of a stranger do not survive a new owner', async () => {
+  test('of a file of another user do not survive a new owner', async () => {
     const name = await theirFile('sh', 'x', 0o4755)
     await ask(file.check_perms, { name, user: 'root', mode: null })
     expect((await stat(name)).mode & 0o6000).toBe(0)
   })
 
-  test('are not given to the file of a stranger together with a new owner', async () => {
+  test('are not set on a file of another user together with a new owner', async () => {
     const name = await theirFile('sh', 'x', 0o755)
     const [result] = (await ask(file.check_perms, { name, user: 'root', mode: '4755' })) as [
       { result: unknown },
@@ -277,7 +277,7 @@ describe('Set-uid bits', needs(ROOT), () => {
     expect((await stat(name)).mode & 0o7777).toBe(0o4755)
   })
 
-  test('come to a managed file with its new content', async () => {
+  test('are set on a managed file together with its new content', async () => {
     const name = await theirFile('sh', 'old', 0o755)
     const result = await ask(file.manage_file, {
       name,
@@ -374,7 +374,7 @@ describe('A file of ten gigabytes', needs(ROOT), () => {
   })
 })
 
-describe('Contents that others may not read', needs(ROOT), () => {
+describe('Contents that other users may not read', needs(ROOT), () => {
   test('are never readable in a copy', async () => {
     const dst = join(folder, 'public')
     const seen = new Set<number>()
@@ -394,7 +394,7 @@ describe('Contents that others may not read', needs(ROOT), () => {
     expect([...seen].filter((mode) => mode !== 0o600)).toEqual([])
   })
 
-  test('stay closed when a backup is restored in place of a file that is gone', async () => {
+  test('stay private when a backup is restored in place of a missing file', async () => {
     await ask(file.manage_file, { name: victim, contents: 'x\n', backup: 'minion' })
     await ask(file.remove, { path: victim })
     expect(await ask(file.restore_backup, { path: victim, backup_id: 0 })).toMatchObject({ result: true })
@@ -402,8 +402,8 @@ describe('Contents that others may not read', needs(ROOT), () => {
   })
 })
 
-describe('A folder that is exchanged for a link meanwhile', needs(ROOT), () => {
-  test('leads no function elsewhere', SLOW_TEST, async () => {
+describe('A folder that is replaced by a link meanwhile', needs(ROOT), () => {
+  test('leads no function outside', SLOW_TEST, async () => {
     await writeFile(join(folder, 'diff'), DIFF)
     const sub = join(theirs, 'sub')
     const racing = spawn(
@@ -444,7 +444,7 @@ describe('A folder that is exchanged for a link meanwhile', needs(ROOT), () => {
 describe('Wrong input', () => {
   beforeEach(() => writeFile(join(folder, 'diff'), DIFF))
 
-  test('an empty path is no path of the working folder', async () => {
+  test('an empty path does not mean the working folder', async () => {
     vi.spyOn(process, 'cwd').mockReturnValue(ours)
     const facts = async () => {
       const { uid, gid, mode, mtimeMs } = await stat(ours)
@@ -473,7 +473,7 @@ describe('Wrong input', () => {
     expect(await readFile(path, 'utf8')).toBe('x\n')
   })
 
-  test('a path with dots lists no backups of elsewhere', async () => {
+  test('a path with dots lists no backups outside', async () => {
     const stamp = 'f_Mon_Jul_04_10:11:12_123456_2016'
     await writeFile(join(ours, stamp), 'x')
     expect(await ask(file.list_backups, { path: `/../../ours/f` })).toEqual({})
@@ -486,7 +486,7 @@ describe('Wrong input', () => {
     ['a replacement', file.replace, { pattern: 'x', repl: '\\2' }],
     ['line', file.line, { mode: 'delete', match: 'x(' }],
     ['comment', file.comment, { regex: '(' }],
-  ] as [string, AnyFn, object][])('a wrong pattern is a sentence in %s', async (_, fn, given) => {
+  ] as [string, AnyFn, object][])('a wrong pattern is an error in %s', async (_, fn, given) => {
     const path = join(folder, 'a')
     await writeFile(path, 'x\n')
     await expect(ask(fn, { path, ...given })).rejects.toThrow(SaltInvocationError)
@@ -527,12 +527,12 @@ describe('Wrong input', () => {
     expect(await readlink(join(folder, 'e/l'))).toBe('/etc/shadow')
   })
 
-  test('a folder of 400 folders one in another is removed', SLOW_TEST, async () => {
+  test('a tree of 400 nested folders is removed', SLOW_TEST, async () => {
     execFileSync('sh', ['-c', 'cd "$0" && for i in $(seq 400); do mkdir d && cd d; done', folder])
     expect(await ask(file.remove, { path: join(folder, 'd') })).toBe(true)
   })
 
-  test('many lines are gone through at once', async () => {
+  test('many lines are processed at once', async () => {
     const path = join(folder, 'lines')
     await writeFile(path, 'a line\n'.repeat(100_000))
     expect(await ask(file.contains_regex, { path, regex: 'none' })).toBe(false)

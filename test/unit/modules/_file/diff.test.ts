@@ -25,14 +25,14 @@ test('a line among millions of equal ones is shown alone', () => {
   expect(textDiff(text, `${text}y`)).toBe(`--- \n+++ \n@@ -${last - 2},3 +${last - 2},4 @@\n \n \n \n+y`)
 })
 
-test('changes of millions of lines are refused with what to do instead', SLOW_TEST, () => {
+test('changes of millions of lines are refused with an alternative', SLOW_TEST, () => {
   const text = 'a\n'.repeat(2_500_000)
   expect(() => textDiff(text, text.replaceAll('a', 'b'))).toThrow(
     'The changes are too many to show: more than 2000000 lines would have to be compared. Nothing was changed. Call again with show_changes=False, or use file.sed',
   )
 })
 
-test('a diff that would take hours shows more lines as changed than there are', SLOW_TEST, () => {
+test('a diff that would take hours shows more changed lines than necessary', SLOW_TEST, () => {
   const changed = lines.map((line, at) => (at % 3 === 0 ? `other ${line}` : line))
   const diff = textDiff(lines.join(''), changed.join(''))
   expect(diff.startsWith('--- \n+++ \n@@ -1,')).toBe(true)

@@ -40,13 +40,18 @@ describe('On a full disk', needs(MOUNTS), () => {
     ['write', file.write, { lines: [text()] }],
     ['replace', file.replace, { pattern: 'first', repl: text(), backup: false }],
     ['prepend', file.prepend, { lines: [text()] }],
-  ] as const)('a file keeps its content when file.%s fails, which names it', async (_, fn, given) => {
-    await expect(ask(fn, { path, ...given })).rejects.toThrow(`[Errno 28] No space left on device: '${path}'`)
-    expect((await readFile(path, 'utf8')).slice(0, PAGE)).toBe(CONTENT)
-    expect((await readdir(join(folder, 'disk'))).toSorted()).toEqual(['a', 'ballast'])
-  })
+  ] as const)(
+    'a file keeps its content when file.%s fails, and the error names the file',
+    async (_, fn, given) => {
+      await expect(ask(fn, { path, ...given })).rejects.toThrow(
+        `[Errno 28] No space left on device: '${path}'`,
+      )
+      expect((await readFile(path, 'utf8')).slice(0, PAGE)).toBe(CONTENT)
+      expect((await readdir(join(folder, 'disk'))).toSorted()).toEqual(['a', 'ballast'])
+    },
+  )
 
-  test('append and a file with several names leave no part of what does not fit', async () => {
+  test('append and a file with several names leave no partial content', async () => {
     await expect(ask(file.append, { path, lines: [text()] })).rejects.toThrow('No space left')
     expect(await readFile(path, 'utf8')).toBe(CONTENT)
     await link(path, `${path}2`)
@@ -57,7 +62,7 @@ describe('On a full disk', needs(MOUNTS), () => {
     await ask(file.remove, { path: `${path}2` })
   })
 
-  test('a copy, a backup and a move name where there is no room', async () => {
+  test('a copy, a backup and a move name the place that is full', async () => {
     const source = join(folder, 'source')
     await writeFile(source, text())
     const dst = join(folder, 'disk', 'copy')

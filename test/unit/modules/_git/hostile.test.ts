@@ -1,4 +1,4 @@
-/** Repositories, and words of callers, that were made to let git run a program. */
+/** Malicious repositories and arguments that try to make git run a program. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
@@ -47,7 +47,7 @@ async function plantBareRepository(): Promise<void> {
 }
 
 test.each([git.status, git.discard_local_changes])(
-  'a folder of a checkout that looks like a bare repository runs nothing',
+  'a folder of a checkout that resembles a bare repository runs no program',
   async (fn) => {
     await plantBareRepository()
     expect(await ask(git.clone, { cwd: at('clone'), url: evil })).toBe(true)
@@ -56,13 +56,13 @@ test.each([git.status, git.discard_local_changes])(
   },
 )
 
-test('a bare repository of its own, and the folder of a submodule, are read as before', async () => {
+test('a real bare repository, and the folder of a submodule, are read as usual', async () => {
   inEvil('clone', '-q', '--bare', '.', at('bare.git'))
   expect(await ask(git.list_branches, { cwd: at('bare.git') })).toEqual(['master'])
   expect(await ask(git.config_get, { cwd: join(evil, '.git'), key: 'user.name' })).toBe('n')
 })
 
-test('a submodule, a URL or a remote of the transport `ext` runs nothing', async () => {
+test('a submodule, a URL or a remote of the transport `ext` runs no program', async () => {
   const url = `ext::${at('payload')}`
   await writeFile(join(evil, '.gitmodules'), `[submodule "x"]\n\tpath = x\n\turl = ${url}\n`)
   inEvil('add', '.gitmodules')
@@ -77,7 +77,7 @@ test('a submodule, a URL or a remote of the transport `ext` runs nothing', async
   expect(existsSync(at('ran'))).toBe(false)
 })
 
-test('a submodule whose URL or path is an option runs nothing', async () => {
+test('a submodule whose URL or path is an option runs no program', async () => {
   const modules = `[submodule "x"]\n\tpath = -x\n\turl = -u./payload\n`
   await writeFile(join(evil, '.gitmodules'), modules)
   inEvil('add', '.gitmodules')
@@ -88,7 +88,7 @@ test('a submodule whose URL or path is an option runs nothing', async () => {
   expect(existsSync(at('ran'))).toBe(false)
 })
 
-test('hooks of the repository do not come with a clone', async () => {
+test('hooks of the repository are not cloned', async () => {
   for (const hook of ['post-checkout', 'post-merge', 'reference-transaction'])
     await writeFile(join(evil, '.git/hooks', hook), `#!/bin/sh\ntouch ${at('ran')}\n`, { mode: 0o755 })
   await ask(git.clone, { cwd: at('c'), url: evil })
@@ -120,7 +120,7 @@ test.each([
   expect(JSON.stringify(await ask(fn as AnyFn, { cwd: evil, ...given }))).toContain(value)
 })
 
-test('names of branches and files that are options stay names', async () => {
+test('names of branches and files that look like options stay names', async () => {
   inEvil('update-ref', 'refs/heads/--upload-pack=touch', 'HEAD')
   await writeFile(join(evil, '--exec=x'), '')
   expect(await ask(git.list_branches, { cwd: evil })).toEqual(['--upload-pack=touch', 'master'])

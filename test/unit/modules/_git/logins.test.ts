@@ -50,7 +50,7 @@ const login = { https_user: 'me', https_pass: PASSWORD }
 const url = () => `${server.url}repo.git`
 
 describe('The password of a repository', () => {
-  test('is no argument of any process, and clone, fetch and push use it', SLOW_TEST, async () => {
+  test('is no argument of any process, and is used by clone, fetch and push', SLOW_TEST, async () => {
     expect(await ask(git.clone, { url: url(), ...login })).toBe(true)
     expect(await ask(git.fetch)).toEqual({})
     await ask(git.push, { remote: 'origin', ref: 'HEAD:refs/heads/pushed' })
@@ -70,13 +70,13 @@ describe('The password of a repository', () => {
     })
   })
 
-  test('may be in the URL itself', async () => {
+  test('can be in the URL itself', async () => {
     const { whole } = addressOf(url(), 'me', PASSWORD)
     expect(await ask(git.ls_remote, { cwd: undefined, remote: whole })).toHaveProperty('HEAD')
     expect(server.seen).toEqual([])
   })
 
-  test('may be another one for pushes to the same site', SLOW_TEST, async () => {
+  test('can differ for pushes to the same site', SLOW_TEST, async () => {
     await mkdir(checkout)
     await ask(git.init)
     const push = { push_url: url(), push_https_user: 'writer', push_https_pass: 'write-it' }
@@ -99,7 +99,7 @@ describe('The password of a repository', () => {
     expect(JSON.stringify(context.lines)).not.toMatch(/wr@ng|wr%40ng|me:p/)
   })
 
-  test('is asked for by no program that the user has configured', async () => {
+  test('is not requested from a program that the user has configured', async () => {
     await mkdir(join(folder, 'bin'))
     inFolder(folder, 'config', '--global', 'credential.helper', `!touch ${join(folder, 'asked')};false`)
     await ask(git.clone, { url: url(), ...login })
@@ -107,7 +107,7 @@ describe('The password of a repository', () => {
     expect(await readFile(join(folder, '.gitconfig'), 'utf8')).toContain('asked')
   })
 
-  test('cannot have a line break, which would end it for git', async () => {
+  test('cannot contain a line break, which would end it for git', async () => {
     await expect(ask(git.clone, { url: 'https://me:a%0Ahost=evil@127.0.0.1/x' })).rejects.toThrow(
       'has a line break',
     )

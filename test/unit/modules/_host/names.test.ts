@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => removeFolder(etc))
 const read = (name: string) => readFile(join(etc, name), 'utf8')
 
-test('a new name of the host is written for the old one, as a whole word and outside of comments', async () => {
+test('a new host name replaces the old one, as a whole word and outside of comments', async () => {
   await writeFile(join(etc, 'hosts'), '127.0.1.1\told old.example # old\n::1 older\n')
   await renameInFiles('old', 'new', 'Debian', etc)
   expect(await read('hosts')).toBe('127.0.1.1\tnew old.example # old\n::1 older\n')
@@ -33,7 +33,7 @@ test('a locale is named by language, territory, codeset and charmap', () => {
   expect(parseLocale('en_US.UTF-8\nother')).toBeUndefined()
 })
 
-test('locale.gen gets a locale by its comment sign being taken off, or a line of its own', () => {
+test('locale.gen gets a locale by removing its comment sign, or as a new line', () => {
   expect(withLocale('# a\n# de_DE.UTF-8 UTF-8  \n', 'de_DE.UTF-8 UTF-8')).toBe('# a\nde_DE.UTF-8 UTF-8\n')
   expect(withLocale('x', 'de_DE.UTF-8 UTF-8')).toBe('x\nde_DE.UTF-8 UTF-8\n')
   expect(withLocale('de_DE.UTF-8 UTF-8\n', 'de_DE.UTF-8 UTF-8')).toBe('de_DE.UTF-8 UTF-8\n')

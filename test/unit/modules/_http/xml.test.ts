@@ -13,14 +13,14 @@ describe('XML from a server', () => {
     expect(() => xmlItems(text)).toThrow('The body is not valid XML')
   })
 
-  test('is read in a moment with many elements of one name, and long attributes', () => {
+  test('is read quickly with many elements of one name, and long attributes', () => {
     const text = `<r><list ${'b'.repeat(300_000)}>${'<a/>'.repeat(60_000)}</list></r>`
     const [found] = xmlItems(text) as [{ a: unknown[] }]
     expect(found.a).toHaveLength(60_000)
     expect(found.a.slice(0, 2)).toEqual([null, { a: null }])
   })
 
-  test('keeps elements whose name objects have, too', () => {
+  test('keeps elements with names of object members, too', () => {
     const [found] = xmlItems('<r><a><__proto__><b>1</b></__proto__><constructor>2</constructor></a></r>')
     expect(Object.entries(found as object)).toEqual([
       ['__proto__', { b: '1' }],

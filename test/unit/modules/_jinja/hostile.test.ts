@@ -1,4 +1,4 @@
-/** Values and templates that are made to do harm, or that are larger than anybody expects. */
+/** Malicious and very large values and templates. */
 import { expect, test } from 'vitest'
 import { render } from '../_template/context.ts'
 
@@ -95,7 +95,7 @@ test.each([
   ['attributes', `a${'.b'.repeat(3000)}`],
   ['alternatives', `1${' or 0'.repeat(3000)}`],
   ['conditions', `1${' if 1 else 0'.repeat(3000)}`],
-])('Thousands in one expression are refused: %s', async (_, expression) => {
+])('Thousands of operators in one expression are refused: %s', async (_, expression) => {
   await expect(render(`{{ ${expression} }}`)).rejects.toThrow(
     'Jinja syntax error: the template is nested too deeply',
   )
@@ -104,7 +104,7 @@ test.each([
 test.each([
   ['range(22)|list|combinations(23)', '[]'],
   ['range(1000)|product([])', '[]'],
-])('Results that cannot be are not looked for: {{ %s }}', { timeout: SOON_MS }, async (expression, shown) => {
+])('Impossible results are refused quickly: {{ %s }}', { timeout: SOON_MS }, async (expression, shown) => {
   expect(await render(`{{ ${expression} }}`)).toBe(shown)
 })
 
@@ -130,7 +130,7 @@ test('A template that extends itself is refused', { timeout: SOON_MS }, async ()
   )
 })
 
-test('A loop lets others run, so that it can be stopped', { timeout: SOON_MS }, async () => {
+test('A loop yields to the event loop, so that it can be stopped', { timeout: SOON_MS }, async () => {
   const template = '{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}'
   const { context } = await import('../_template/context.ts')
   const killed = new AbortController()

@@ -20,7 +20,7 @@ describe('Limits', () => {
   })
 })
 
-describe('What JavaScript gives to each value', () => {
+describe('Members of JavaScript values', () => {
   test.each([
     ['`constructor` of a text', "{{ ''.constructor }}", "'str object' has no attribute 'constructor'"],
     ['`__proto__` of a map', '{{ {}.__proto__.x }}', "'dict object' has no attribute '__proto__'"],
@@ -30,7 +30,7 @@ describe('What JavaScript gives to each value', () => {
       "'dict object' has no attribute '__proto__'",
     ],
     ['`constructor` of a function', '{{ range.constructor }}', 'no attribute'],
-  ])('is refused: reading %s', async (_, template, said) => {
+  ])('are refused: reading %s', async (_, template, said) => {
     await expect(render(template)).rejects.toThrow(said)
   })
 
@@ -125,7 +125,7 @@ test.each([
   await expect(render(`{{ ${expression} }}`)).rejects.toThrow(`Jinja error: ${name} `)
 })
 
-test('Places in the specification of another place take the next arguments, as in Python', async () => {
+test('Fields inside a format specification use the next arguments, as in Python', async () => {
   expect(await render("{{ '{:{}} {}|'.format('a', 5, 'b') }}{{ '{:{}.{}f}'.format(1.5, 6, 2) }}")).toBe(
     'a     b|  1.50',
   )
@@ -173,7 +173,7 @@ test('A list that contains itself is refused in a sentence', async () => {
   )
 })
 
-test('A key that is equal to another one removes that', async () => {
+test('A dict treats equal keys, such as 1 and 1.0, as one', async () => {
   expect(await render("{% set d = {1: 'a', 2: 'b'} %}{{ d.pop(1.0) }} {{ d }}")).toBe("a {2: 'b'}")
 })
 

@@ -36,7 +36,7 @@ const JOBS = [1, 2, 3, 4, 5, 6, 7, 8]
 const atOnce = (fn: AnyFn, given: (job: number) => Record<string, unknown>) =>
   Promise.all(JOBS.map((job) => call(fn, given(job), context())))
 
-describe('Of several jobs that change the same thing at once, none undoes what another did:', () => {
+describe('Of several concurrent jobs that change the same file, none undoes the change of another:', () => {
   const lines = () => JOBS.map((job) => `line ${job}\n`).join('')
   const changed = () => JOBS.map((job) => `done ${job}\n`).join('')
 
@@ -102,18 +102,18 @@ describe('A turn', () => {
     return join(cachedir(), 'turns', held[0] as string)
   }
 
-  test('is over with its work, also with one that fails', async () => {
+  test('ends with its work, also if the work fails', async () => {
     await expect(inTurn(path, context(), () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await readdir(join(cachedir(), 'turns'))).toEqual([])
     expect(await inTurn(path, context(), async () => 7)).toBe(7)
   })
 
-  test('of a job that was killed is over', async () => {
+  test('of a job that was killed ends', async () => {
     await symlink(`${spawnSync('true').pid} boot/7`, await lockOf())
     expect(await inTurn(path, context(), async () => 7)).toBe(7)
   })
 
-  test('is not waited for by a job that is killed', async () => {
+  test('is no longer awaited by a job that is killed', async () => {
     const abort = new AbortController()
     const begun = inTurn(path, context(), () => {
       const waiting = inTurn(path, context({ signal: abort.signal }), async () => 7)
@@ -123,7 +123,7 @@ describe('A turn', () => {
     await expect(begun).rejects.toThrow('killed')
   })
 
-  test('is needed by nobody where no lock can be made', async () => {
+  test('is not needed if no lock can be made', async () => {
     await mkdir(cachedir())
     await writeFile(join(cachedir(), 'turns'), '')
     expect(await inTurn(path, context(), async () => 7)).toBe(7)

@@ -58,7 +58,7 @@ describe('Names of Salt for its functions', () => {
   })
 })
 
-test('list_files gives a folder and what is below it', async ({ onTestFinished }) => {
+test('list_files returns a folder and its content', async ({ onTestFinished }) => {
   const folder = await temporaryFolder()
   onTestFinished(() => removeFolder(folder))
   await mkdir(join(folder, 'sub'))
@@ -89,7 +89,7 @@ describe('Options of the minion', () => {
     )
   })
 
-  test('allow_undefined makes names that are not there empty', async () => {
+  test('allow_undefined makes undefined names empty', async () => {
     const opts = { allow_undefined: true }
     const template = '[{{ x }}{{ pillar.x }}{% for i in y %}{{ i }}{% endfor %}{% if z %}z{% endif %}]'
     expect(await render(template, {}, context({ opts }))).toBe('[]')
@@ -139,7 +139,7 @@ describe('Several texts', () => {
   })
 })
 
-test('An engine of Salt that is not there is named', async () => {
+test('A missing engine of Salt is named', async () => {
   const rendered = (engine: string) => renderTemplate('', engine, { saltenv: 'base' }, context())
   await expect(rendered('mako')).rejects.toThrow('The template engine mako is not available')
   await expect(rendered('nope')).rejects.toThrow('unavailable engine nope')

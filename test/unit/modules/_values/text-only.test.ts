@@ -6,22 +6,22 @@ import * as hashutil from '../../../../modules/hashutil.ts'
 import * as network from '../../../../modules/network.ts'
 import * as slsutil from '../../../../modules/slsutil.ts'
 
-describe('a number, a list or null is not taken for a text where Salt refuses it', () => {
-  test.each([5, [1], null, true])('the digest of %j', async (value) => {
+describe('a number, a list or null is refused as a text, as in Salt', () => {
+  test.each([5, [1], null, true])('for the digest of %j', async (value) => {
     await expect(run(hashutil.md5_digest, [value])).rejects.toThrow("'instr' must be text")
   })
 
-  test('parts of a path', async () => {
+  test('for parts of a path', async () => {
     await expect(run(file.basename, [5])).rejects.toThrow("'path' must be text")
     await expect(run(file.join, ['a', 5])).rejects.toThrow('must be text')
   })
 
-  test('a map in place of a list of maps', async () => {
+  test('for a map in place of a list of maps', async () => {
     await expect(run(slsutil.merge_all, [{ a: 1 }])).rejects.toThrow("'lst' must be a list")
   })
 })
 
-test('null is no mode and no name of a host', async () => {
+test('null is refused as a mode and as a name of a host', async () => {
   expect((await run(config.manage_mode, [null])).result).toBeNull()
   expect((await run(network.mod_hostname, [null])).result).toBe(false)
 })

@@ -22,7 +22,7 @@ afterEach(async () => {
 })
 const running = () => treeOf(process.pid).filter(({ command }) => command.startsWith('salt auth file')).length
 
-test('lets as many wait as are allowed, and sends others away', SLOW_TEST, async () => {
+test('the pool of helpers queues requests up to the limit, and refuses others', SLOW_TEST, async () => {
   const one = open({ most: 1, waiting: 1 })
   const slow = one.ask(SLOW, { ...patience, seconds: 3 })
   const waits = one.ask(QUICK, patience)
@@ -31,7 +31,7 @@ test('lets as many wait as are allowed, and sends others away', SLOW_TEST, async
   expect(await waits).toBe(false)
 })
 
-test('lets nobody wait in vain behind one who has left', SLOW_TEST, async () => {
+test('the pool of helpers serves a request behind one whose caller has left', SLOW_TEST, async () => {
   const one = open({ most: 1 })
   const slow = one.ask(SLOW, { ...patience, seconds: 2 })
   slow.catch(() => undefined)
@@ -43,7 +43,7 @@ test('lets nobody wait in vain behind one who has left', SLOW_TEST, async () => 
   expect(await waits).toBe(false)
 })
 
-test('uses a helper again, and ends one that has nothing to do', async () => {
+test('the pool of helpers reuses a helper, and ends an idle one', async () => {
   const one = open({ idleMs: 300 })
   expect(running()).toBe(0)
   await one.ask(QUICK, patience)

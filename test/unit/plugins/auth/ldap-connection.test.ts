@@ -8,7 +8,7 @@ import { ldapSettings } from '../../../../plugins/auth/_ldap-settings.ts'
 const bound = (request: Buffer) =>
   Buffer.from([0x30, 12, 2, 1, request[4] ?? 0, 0x61, 7, 10, 1, 0, 4, 0, 4, 0])
 
-test('opens a connection once: what was agreed on it, as TLS, would not hold for another', async () => {
+test('a connection is opened once, because its state, such as TLS, would not apply to another one', async () => {
   const heard: string[] = []
   let connections = 0
   const server = createServer((socket) => {
@@ -36,7 +36,7 @@ test('opens a connection once: what was agreed on it, as TLS, would not hold for
   await new Promise((done) => server.close(done))
 })
 
-test('binds nobody without a password', async () => {
+test('a bind without a password is refused', async () => {
   const settings = ldapSettings({}, { binddn: 'uid={{ username }},dc=x', server: '127.0.0.1', port: 1 })
   const bound = withLdap(settings, new AbortController().signal, (connection) =>
     connection.bind('uid=one,dc=x', ''),

@@ -10,25 +10,25 @@ import {
 } from '../../../../plugins/auth/_ldap-text.ts'
 
 describe('texts of LDAP', () => {
-  test('escapes in filters all that has a meaning there, and all that is not ASCII', () => {
+  test('escapes in filters all special and all non-ASCII characters', () => {
     expect(inFilter('a*(b)\\c\0d/ü')).toBe('a\\2a\\28b\\29\\5cc\\00d\\2f\\c3\\bc')
     expect(filterFor('uid={{username}}', '*)(uid=*')).toBe('(uid=\\2a\\29\\28uid\\3d\\2a)')
     expect(filterFor('(|(uid={{ username }})(mail={{ username }}))', 'ada')).toBe('(|(uid=ada)(mail=ada))')
   })
 
-  test('escapes in distinguished names all that has a meaning there', () => {
+  test('escapes in distinguished names all special characters', () => {
     expect(inName(' a,b+c"d\\e<f>g;h=i#j ')).toBe('\\ a\\,b\\+c\\"d\\\\e\\<f\\>g\\;h\\=i\\#j\\ ')
     expect(bindNameFor('uid={{ username }},dc=example', 'fred,ou=x')).toBe('uid=fred\\,ou\\=x,dc=example')
   })
 
-  test('puts only plain names where nothing can be escaped', () => {
+  test('inserts only plain names where nothing can be escaped', () => {
     expect(bindNameFor('{{ username }}@example.com', 'fred')).toBe('fred@example.com')
     for (const name of ['fred@other.com', 'a\\b', 'x y', 'a=b', ''])
       expect(bindNameFor('CORP\\{{ username }}', name)).toBeUndefined()
     expect(bindNameFor('svc@example.com', 'a=b')).toBe('svc@example.com')
   })
 
-  test('takes a name with $ in it as it is', () => {
+  test('inserts a name with $ in it unchanged', () => {
     expect(filterFor('(uid={{ username }})', "$&$'")).toBe('(uid=\\24\\26\\24\\27)')
     expect(bindNameFor('uid={{ username }},dc=x', '$&')).toBe('uid=$&,dc=x')
   })
@@ -39,7 +39,7 @@ describe('texts of LDAP', () => {
     expect(firstValue('no name')).toBeUndefined()
   })
 
-  test('knows what is compared with the name, and what it does not understand', () => {
+  test('finds the attributes that a filter compares with the name, and reports filters it cannot read', () => {
     expect(comparedWith('(&(uid={{ username }})(|(mail={{username}})(cn={{ username }}*)))')).toEqual([
       'uid',
       'mail',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { statementOf } from '../../../../plugins/auth/_sql-statement.ts'
 
 describe('auth_sql', () => {
-  test('has places for the name and the password in all forms', () => {
+  test('has placeholders for the name and the password in all forms', () => {
     const parts = ['select 1 from t where u = ', ' and p = sha2(', ', 256)']
     for (const [user, password] of [
       ['%s', '%s'],
@@ -20,7 +20,7 @@ describe('auth_sql', () => {
     })
   })
 
-  test('leaves texts, comments and signs in them alone', () => {
+  test('leaves texts, comments and operators in them unchanged', () => {
     expect(statementOf("select '100%', 'it''s', 'why?' -- {x}\n where u = %s and p = %s")).toEqual({
       parts: ["select '100%', 'it''s', 'why?' -- {x}\n where u = ", ' and p = ', ''],
       values: ['username', 'password'],

@@ -9,7 +9,7 @@ const names =
   'pid uid gid username groupname cwd saltversion saltversioninfo saltpath nodeversion server_id master init timezone ' +
   'locale_info disks ssds efi gpus num_gpus transactional zfs_support zfs_feature_flags zmqversion ps kernelparams'
 
-test('the core grains have the names and values of Salt, and nothing failed', async () => {
+test('the core grains have the names and values of Salt, and none failed', async () => {
   const { grains, lines } = await collect(plugin, { id: 'm1', master: 'salt' })
   expect(lines).toEqual([])
   expect(Object.keys(grains)).toEqual(expect.arrayContaining(names.split(' ')))

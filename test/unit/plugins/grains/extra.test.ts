@@ -22,16 +22,16 @@ test('the grains file is read as YAML 1.1, dates as text', async () => {
   expect(lines).toEqual([])
 })
 
-test('it may also be found beside conf_file', async () => {
+test('it is also found beside conf_file', async () => {
   await given('a: 1\n')
   expect((await collect(plugin, { conf_file: join(config_dir, 'minion') })).grains).toEqual({ a: 1 })
 })
 
-test.each(['', '# nothing\n'])('%j holds no grains', async (text) => {
+test.each(['', '# nothing\n'])('%j gives no grains', async (text) => {
   expect(await given(text)).toEqual({ grains: {}, lines: [] })
 })
 
-test('no file and no folder hold no grains', async () => {
+test('without a file, or without its folder, there are no grains', async () => {
   expect(await collect(plugin, { config_dir })).toEqual({ grains: {}, lines: [] })
   expect(await collect(plugin)).toEqual({ grains: {}, lines: [] })
 })

@@ -9,7 +9,7 @@ async function gathered(searches: Searches, milliseconds?: number) {
   return { grains: await gather(log, searches, milliseconds), lines }
 }
 
-test('a search that fails is logged, and the others count', async () => {
+test('a failed search is logged, and the others count', async () => {
   const searches = { broken: () => Promise.reject(new Error('why')), good: () => ({ a: 1, b: undefined }) }
   expect(await gathered(searches)).toEqual({
     grains: { a: 1 },
@@ -17,11 +17,11 @@ test('a search that fails is logged, and the others count', async () => {
   })
 })
 
-test('a later search wins', async () => {
+test('a later search overrides an earlier one', async () => {
   expect((await gathered({ first: () => ({ a: 1 }), second: () => ({ a: 2 }) })).grains).toEqual({ a: 2 })
 })
 
-test('a search that is not over in time is logged and left out, and its program ends', async () => {
+test('a search that times out is logged and left out, and its program is ended', async () => {
   const host = new Host()
   let ended: Promise<unknown> | undefined
   const slow = (signal: AbortSignal) => {

@@ -34,7 +34,7 @@ describe.each([
   }
   const writing = (...args: readonly unknown[]) => given(wheel.write, args, { wheel_write_roots: true })
 
-  test('find tells text from other files, in all roots of the environment', async () => {
+  test('find distinguishes text from other files, in all roots of the environment', async () => {
     const top = [{ [join(base, 'top.sls')]: 'txt' }, { [join(more, 'top.sls')]: 'txt' }]
     expect(await given(wheel.find, ['top.sls'])).toEqual(top)
     expect(await given(wheel.find, ['./web//logo.png'])).toEqual([{ [join(base, 'web/logo.png')]: 'bin' }])
@@ -48,12 +48,12 @@ describe.each([
       expect(await given(wheel.find, [path, saltenv])).toEqual([])
   })
 
-  test('a long text is text, also if a character lies across what is looked at', async () => {
+  test('a long text counts as text, even if a character lies across the limit of the check', async () => {
     await writeFile(join(base, 'long'), `${'x'.repeat(8191)}ä`)
     expect(await given(wheel.find, ['long'])).toEqual([{ [join(base, 'long')]: 'txt' }])
   })
 
-  test('read gives the texts, and leaves out what is none', async () => {
+  test('read returns texts, and leaves out other files', async () => {
     expect(await given(wheel.read, ['top.sls'])).toEqual([
       { [join(base, 'top.sls')]: 'base: ä\n' },
       { [join(more, 'top.sls')]: 'more: {}\n' },
@@ -61,7 +61,7 @@ describe.each([
     expect(await given(wheel.read, ['web/logo.png'])).toEqual([])
   })
 
-  test('lists show roots, folders and files; folders that are links are not entered', async () => {
+  test('lists show roots, folders and files, and do not enter linked folders', async () => {
     await symlink(base, join(more, 'loop'))
     await symlink('/no/such', join(more, 'dangling'))
     const trees = {
@@ -77,7 +77,7 @@ describe.each([
     })
   })
 
-  test('write makes and replaces files, in the root that is named', async () => {
+  test('write creates and replaces files, in the given root', async () => {
     expect(await writing('a: 1\n', 'new/dir/a.sls')).toBe(`Wrote data to file ${join(base, 'new/dir/a.sls')}`)
     expect(await readFile(join(base, 'new/dir/a.sls'), 'utf8')).toBe('a: 1\n')
     await chmod(join(more, 'top.sls'), 0o600)
@@ -94,7 +94,7 @@ describe.each([
     )
   })
 
-  test('write is switched off until the master allows it', async () => {
+  test('write is disabled until the master allows it', async () => {
     await expect(given(wheel.write, ['x', 'a.sls'])).rejects.toThrow('wheel_write_roots: true')
     expect(await readdir(base)).toEqual(['top.sls', 'web'])
   })
@@ -118,7 +118,7 @@ describe.each([
     expect(await readFile(join(folder, 'master.pem'), 'utf8')).toBe('SECRET')
   })
 
-  test('links that lead out of a root are neither followed to read nor to write', async () => {
+  test('links that lead out of a root are not followed, neither to read nor to write', async () => {
     await symlink(join(folder, 'master.pem'), join(base, 'stolen'))
     await symlink(folder, join(base, 'up'))
     for (const path of ['stolen', 'up/master.pem']) {

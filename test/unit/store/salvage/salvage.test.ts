@@ -97,33 +97,29 @@ const some = <T>(all: Iterable<T>, ...which: number[]): T[] => {
 const missing = (found: Set<number>, but: readonly number[] = []) =>
   Array.from({ length: RECORDS }, (_, n) => n).filter((n) => !found.has(n) && !but.includes(n))
 
-test(
-  'a damaged page costs the records on it, and no other; what was removed stays so',
-  SLOW_TEST,
-  async () => {
-    const { branches, leaves, large } = pagesOf(original)
-    expect(branches.length).toBeGreaterThan(1)
-    const leafPages = some(leaves, 0, 0.2, 0.21, 0.6, 1)
-    const largePages = some(large, 0.1, 0.5)
-    const onThem = [...leafPages, ...largePages].flatMap(([, rows]) => rows)
-    const pages = [...leafPages, ...largePages].map(([page]) => page)
-    const path = await damagedCopy('pages.mdb', [...pages, ...some(branches, 0.5, 1)])
-    const damage = (await checkStore(path)) as SaltError
-    const found = await present(path)
-    expect(missing(found, onThem)).toEqual([])
-    expect(Math.max(...found)).toBeLessThan(RECORDS)
-    expect(damage.message).toMatch(
-      new RegExp(
-        `The store ${path} is damaged .* It was moved to .*, and a new one has ${found.size} of its ${RECORDS} records`,
-      ),
-    )
-    expect(readFileSync(String(damage.data.movedTo)).length).toBe(statSync(original).size)
-    expect(statSync(path).mode & 0o777).toBe(0o600)
-    expect(await checkStore(path)).toBeUndefined()
-  },
-)
+test('a damaged page costs only its own records, and removed records stay removed', SLOW_TEST, async () => {
+  const { branches, leaves, large } = pagesOf(original)
+  expect(branches.length).toBeGreaterThan(1)
+  const leafPages = some(leaves, 0, 0.2, 0.21, 0.6, 1)
+  const largePages = some(large, 0.1, 0.5)
+  const onThem = [...leafPages, ...largePages].flatMap(([, rows]) => rows)
+  const pages = [...leafPages, ...largePages].map(([page]) => page)
+  const path = await damagedCopy('pages.mdb', [...pages, ...some(branches, 0.5, 1)])
+  const damage = (await checkStore(path)) as SaltError
+  const found = await present(path)
+  expect(missing(found, onThem)).toEqual([])
+  expect(Math.max(...found)).toBeLessThan(RECORDS)
+  expect(damage.message).toMatch(
+    new RegExp(
+      `The store ${path} is damaged .* It was moved to .*, and a new one has ${found.size} of its ${RECORDS} records`,
+    ),
+  )
+  expect(readFileSync(String(damage.data.movedTo)).length).toBe(statSync(original).size)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(await checkStore(path)).toBeUndefined()
+})
 
-test('a value that is said to be on a page beyond all numbers costs no other record', async () => {
+test('a value with an impossible page number costs no other record', async () => {
   const path = join(directory, 'beyond.mdb')
   await copyFile(original, path)
   const { leaves } = pagesOf(path)
@@ -139,14 +135,14 @@ test('a value that is said to be on a page beyond all numbers costs no other rec
   expect((await present(path)).size).toBe(RECORDS - 1)
 })
 
-test('with the root and the account of free pages lost, too, all records are found', async () => {
+test('if the root and the list of free pages are damaged, too, all records are found', async () => {
   const { branches, free } = pagesOf(original)
   const path = await damagedCopy('roots.mdb', [branches[0] as number, ...free])
   await checkStore(path)
   expect(missing(await present(path))).toEqual([])
 })
 
-test('with both heads lost a store that is opened finds what it had', async () => {
+test('if both heads are damaged, the store still has its records when it is opened', async () => {
   const path = await damagedCopy('heads.mdb', [0, 1])
   const told: SaltError[] = []
   await openStore(path, { onDamage: (error) => told.push(error) }).close()
@@ -158,22 +154,19 @@ test('with both heads lost a store that is opened finds what it had', async () =
 test.each([
   ['of free pages', ROOTS.free],
   ['of records', ROOTS.records],
-])(
-  'a newer head whose root of the tree %s is no page is found out, and all records are kept',
-  async (_, at) => {
-    const path = join(directory, `root-${at}.mdb`)
-    await copyFile(original, path)
-    const file = openSync(path, 'r+')
-    const [first, second] = [readMeta(file, 0), readMeta(file, PAGE)] as [Meta, Meta]
-    const head = first.txn > second.txn ? 0 : PAGE
-    writeSync(file, Buffer.alloc(8, 0x9a), 0, 8, head + at) // more than a number holds exactly
-    closeSync(file)
-    expect(await checkStore(path)).toBeDefined()
-    expect(missing(await present(path))).toEqual([])
-  },
-)
+])('a newer head whose tree root %s is no page is detected, and all records are kept', async (_, at) => {
+  const path = join(directory, `root-${at}.mdb`)
+  await copyFile(original, path)
+  const file = openSync(path, 'r+')
+  const [first, second] = [readMeta(file, 0), readMeta(file, PAGE)] as [Meta, Meta]
+  const head = first.txn > second.txn ? 0 : PAGE
+  writeSync(file, Buffer.alloc(8, 0x9a), 0, 8, head + at) // more than a number holds exactly
+  closeSync(file)
+  expect(await checkStore(path)).toBeDefined()
+  expect(missing(await present(path))).toEqual([])
+})
 
-test('nothing is left over beside the stores', async () => {
+test('no temporary files are left beside the stores', async () => {
   const names = await readdir(directory)
   expect(names.filter((name) => /salvaged|repair/.test(name))).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** Who a subscriber takes for its masters, by what it hears over NATS. */
+/** How a subscriber finds its masters by their messages over NATS. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { decode } from '../../../../core/codec/index.ts'
@@ -42,7 +42,7 @@ function subscriber() {
   return { masters, roster, state, hellos, answer, wait: (ms: number) => vi.advanceTimersByTimeAsync(ms) }
 }
 
-test('it says hello once at its start, and knows those that answer', async () => {
+test('it sends one hello at its start, and lists the masters that answer', async () => {
   const { roster, state, hellos, answer, wait } = subscriber()
   await wait(10)
   expect(hellos).toHaveLength(1)
@@ -55,7 +55,7 @@ test('it says hello once at its start, and knows those that answer', async () =>
   expect(hellos).toHaveLength(2)
 })
 
-test('a master that does not answer a hello is gone', async () => {
+test('a master that does not answer a hello is removed', async () => {
   const { roster, answer, wait } = subscriber()
   await wait(10)
   for (const name of ['one', 'two']) answer(name)
@@ -65,7 +65,7 @@ test('a master that does not answer a hello is gone', async () => {
   expect(roster.names).toEqual(['two'])
 })
 
-test('a master that has stopped does not come back by its last answer', async () => {
+test('a stopped master does not return by a late answer', async () => {
   const { masters, roster, answer, wait } = subscriber()
   const news = vi.fn()
   await wait(10)
@@ -77,7 +77,7 @@ test('a master that has stopped does not come back by its last answer', async ()
   expect(news).not.toHaveBeenCalled()
 })
 
-test('without any answer the connection is down, and hellos become rarer', async () => {
+test('without any answer the connection is down, and hellos become less frequent', async () => {
   const { state, hellos, answer, wait } = subscriber()
   await wait(10)
   answer('one')
@@ -88,7 +88,7 @@ test('without any answer the connection is down, and hellos become rarer', async
   expect(hellos.length - before).toBeLessThan(25)
 })
 
-test('of strangers that answer as masters, a few are noted', async () => {
+test('the number of masters is limited if foreign clients answer as masters', async () => {
   const { roster, answer, wait } = subscriber()
   await wait(10)
   answer('one')
@@ -97,7 +97,7 @@ test('of strangers that answer as masters, a few are noted', async () => {
   expect(roster.names).toContain('one')
 })
 
-test('a master that has said it starts gets requests meant for it at once, unless it does not answer', async () => {
+test('a master that announces its start gets requests for it at once, unless it does not answer', async () => {
   const { masters, roster, answer, wait } = subscriber()
   await wait(10)
   answer('one')

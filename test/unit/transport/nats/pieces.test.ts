@@ -10,13 +10,13 @@ test('a message is whole when all of its pieces have come', () => {
   expect(String(assembly.whole)).toBe('abc')
 })
 
-test('a piece that is empty, or too long, or of a message that is too long, is refused', () => {
+test('a piece that is empty, too long, or of a message that is too long, is refused', () => {
   expect(new Assembly(3).add(Buffer.alloc(0))).toBe(false)
   expect(new Assembly(3).add(Buffer.from('abcd'))).toBe(false)
   expect(new Assembly(MAX_MESSAGE_BYTES + 1).add(Buffer.from('a'))).toBe(false)
 })
 
-test('a piece that is kept does not keep the headers that it came with', () => {
+test('a stored piece does not keep the headers of its message', () => {
   const chunk = new Uint8Array(1_000_000)
   expect(pieceIn({ data: chunk.subarray(999_999) }).buffer.byteLength).toBeLessThan(100_000)
   expect(pieceIn({ data: chunk.subarray(100) }).buffer).toBe(chunk.buffer)

@@ -11,7 +11,7 @@ afterEach(() => {
 const open = (limits: Partial<ConstructorParameters<typeof RecentlyUsed>[0]> = {}) =>
   new RecentlyUsed<string>({ maxEntries: 3, maxBytes: 10_000, idleMs: 30_000, ...limits })
 
-test('the entry that was used longest ago goes when there are too many', () => {
+test('the least recently used entry is removed when there are too many', () => {
   const entries = open()
   for (const key of ['a', 'b', 'c']) entries.add(key, key)
   expect(entries.use('a')).toBe('a')
@@ -19,7 +19,7 @@ test('the entry that was used longest ago goes when there are too many', () => {
   expect(['a', 'b', 'c', 'd'].map((key) => entries.use(key))).toEqual(['a', undefined, 'c', 'd'])
 })
 
-test('entries go when there is no room for another, which may be the one itself', () => {
+test('entries are removed when there is no room for another one, which can be the one that grows', () => {
   const entries = open()
   entries.add('a', 'a')
   entries.add('b', 'b', 4_000)
@@ -30,7 +30,7 @@ test('entries go when there is no room for another, which may be the one itself'
   expect(entries.size).toBe(0)
 })
 
-test('one that holds next to nothing counts as a kilobyte, each time it grows', () => {
+test('an almost empty entry counts as a kilobyte, each time it grows', () => {
   const entries = open()
   entries.add('a', 'a')
   for (let n = 0; n < 8; n++) entries.grow('a', 1)
@@ -39,7 +39,7 @@ test('one that holds next to nothing counts as a kilobyte, each time it grows', 
   expect(entries.size).toBe(0)
 })
 
-test('an entry that is not used goes after its time', () => {
+test('an entry that is not used expires', () => {
   const entries = open()
   entries.add('a', 'a')
   vi.advanceTimersByTime(20_000)

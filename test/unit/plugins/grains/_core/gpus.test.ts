@@ -32,19 +32,19 @@ test('a graphics processor has the short name of its vendor and the model of pci
   ])
 })
 
-test('a graphics processor that pci.ids lacks is named by its number', () => {
+test('a graphics processor that is not in pci.ids is named by its number', () => {
   expect(named([device('10de', 'ffff'), device('1234', '1111')], names)).toEqual([
     { vendor: 'nvidia', model: 'Device ffff' },
     { vendor: 'unknown', model: 'Device 1111' },
   ])
 })
 
-test('this host has a number of graphics processors', async () => {
+test('the number of graphics processors of this host is found', async () => {
   const { grains, lines } = await collectFrom(subject)
   expect(lines).toEqual([])
   expect(grains).toEqual({ num_gpus: (grains.gpus as unknown[]).length, gpus: expect.any(Array) })
 })
 
-test.each(['enable_gpu_grains', 'enable_lspci'])('with %s: false they are not looked for', async (option) => {
+test.each(['enable_gpu_grains', 'enable_lspci'])('with %s: false they are not searched', async (option) => {
   expect((await collectFrom(subject, { [option]: false })).grains).toEqual({ num_gpus: 0, gpus: [] })
 })

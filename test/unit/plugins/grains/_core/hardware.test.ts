@@ -22,22 +22,22 @@ test.each([
   ],
   ['S/390', 'vendor_id       : IBM/S390\n# processors    : 4\n', { cpu_model: 'IBM/S390', cpu_flags: [] }],
   ['nothing', '', { num_cpus: 0, cpu_model: 'Unknown', cpu_flags: [] }],
-])('processors of %s', (_, cpuinfo, expected) => {
+])('processors of %s are found', (_, cpuinfo, expected) => {
   expect(processors(cpuinfo)).toMatchObject(expected)
 })
 
-test('S/390 counts its processors itself', () => {
+test('the number of processors of S/390 is read from its own line', () => {
   expect(processors('# processors    : 4\nprocessor 0: version = FF\n').num_cpus).toBe(4)
 })
 
-test('memory is in whole MiB', () => {
+test('memory is given in whole MiB', () => {
   expect(memory('MemTotal:       16384000 kB\nSwapTotal:       2097148 kB\n')).toEqual({
     mem_total: 16000,
     swap_total: 2047,
   })
 })
 
-test('this host has processors and memory', async () => {
+test('processors and memory of this host are found', async () => {
   const { grains, lines } = await collectFrom(subject)
   expect(lines).toEqual([])
   expect(grains).toMatchObject({

@@ -57,7 +57,7 @@ describe('Gateways', () => {
     expect(gatewayIn4(head)).toBe(false)
   })
 
-  test('IPv6', () => {
+  test('IPv6: the default route is found', () => {
     const zero = '0'.repeat(32)
     const line = (hop: string, device: string) =>
       `${zero} 00 ${zero} 00 ${hop} 00000400 1 0 00000003 ${device}\n`
@@ -86,19 +86,19 @@ describe('Names', () => {
     '127.0.0.1 localhost\n127.0.1.1 web1.example.com web1 # me\n10.0.0.5 db.example.com db\nx y\n',
   )
 
-  test('the hosts file gives the full name', async () => {
+  test('the hosts file is used for the full name', async () => {
     expect(await qualify('web1', hosts, [])).toBe('web1.example.com')
     expect(await qualify('a.b.c', hosts, [])).toBe('a.b.c')
     expect(await qualify('other', hosts, [])).toBe('other')
   })
 
-  test('the hosts file gives addresses and names', async () => {
+  test('the hosts file is used for addresses and names', async () => {
     expect(await addressesOf('web1.example.com', hosts)).toEqual({ ipv4: ['127.0.1.1'], ipv6: [] })
     expect(await namesOf(['10.0.0.5'], hosts)).toContain('db.example.com')
   })
 })
 
-test('this host has addresses and a name', async () => {
+test('addresses and a name of this host are found', async () => {
   const { grains, lines } = await collectFrom(subject)
   expect(lines).toEqual([])
   expect(grains).toMatchObject({
@@ -124,7 +124,7 @@ describe('The addresses of the name of this host, in a system without a hosts fi
   })
   afterEach(() => removeFolder(root))
 
-  test('are all its own, if nss-myhostname answers for it', async () => {
+  test('are all its own, if nss-myhostname resolves it', async () => {
     await writeFile(join(root, 'etc/nsswitch.conf'), 'passwd: files\nhosts: files myhostname dns\n')
     const { grains } = await collectFrom(subject, { enable_fqdns_grains: false }, new Host(root))
     const own = (grains.ipv4 as string[]).filter((address) => !address.startsWith('127.'))

@@ -115,7 +115,7 @@ test.each([
     { os: 'Alpine', os_family: 'Alpine', osrelease: '3.19.1', osrelease_info: [3, 19, 1] },
   ],
   [
-    'a derivative nobody knows',
+    'an unknown derivative',
     { NAME: 'Foo Linux', ID: 'foo', ID_LIKE: 'ubuntu debian', VERSION_ID: '1' },
     { os: 'Foo', os_family: 'Debian', osfinger: 'Foo Linux-1' },
   ],
@@ -124,7 +124,7 @@ test.each([
 })
 
 describe('Distributions', () => {
-  test('CentOS tells its minor version only in its own file', () => {
+  test('the minor version of CentOS comes from its own release file', () => {
     const lines = osRelease({
       NAME: 'CentOS Linux',
       ID: 'centos',
@@ -140,7 +140,7 @@ describe('Distributions', () => {
     })
   })
 
-  test('/etc/lsb-release gives the lsb grains, else os-release does', () => {
+  test('/etc/lsb-release gives the lsb grains, or else os-release', () => {
     const lines = osRelease({ NAME: 'Ubuntu', ID: 'ubuntu', VERSION_ID: '22.04', VERSION_CODENAME: 'jammy' })
     const lsbRelease =
       'DISTRIB_ID=Ubuntu\nDISTRIB_RELEASE=\'22.04\'\nDISTRIB_DESCRIPTION="Ubuntu 22.04.4 LTS"\n'
@@ -152,7 +152,7 @@ describe('Distributions', () => {
     expect(distribution({ ...files, osRelease: lines })).toMatchObject({ lsb_distrib_codename: 'jammy' })
   })
 
-  test('no file at all is a Linux of unknown family', () => {
+  test('a system without any such file is a Linux of unknown family', () => {
     expect(distribution(files)).toEqual({ os: 'Linux', os_family: 'Unknown', osfullname: 'Linux' })
   })
 })
@@ -166,7 +166,7 @@ test('kernel parameters are pairs, also quoted ones', () => {
   ])
 })
 
-test('this host has a kernel, a distribution and an init system', async () => {
+test('kernel, distribution and init system of this host are found', async () => {
   const { grains, lines } = await collectFrom(subject)
   expect(lines).toEqual([])
   expect(grains).toMatchObject({

@@ -9,7 +9,7 @@ import { abbreviationIn, timeZone } from '../../../../../plugins/grains/_facts/t
 import { removeFolder, temporaryFolder } from '../../../../harness/folder.ts'
 import { collectFrom } from '../context.ts'
 
-test('the process is described', async () => {
+test('the process of the minion is described', async () => {
   const { grains, lines } = await collectFrom(subject, { id: 'm1', master: ['a', 'b'] })
   expect(lines).toEqual([])
   expect(grains).toMatchObject({
@@ -30,7 +30,7 @@ test('the process is described', async () => {
   })
 })
 
-test('the version of ZeroMQ is the same where no master is asked and the library is not loaded', async () => {
+test('the version of ZeroMQ is the same without a master and before the library is loaded', async () => {
   const { version } = await import('zeromq')
   expect((await collectFrom(subject, { local: true })).grains.zmqversion).toBe(version)
 })
@@ -78,7 +78,7 @@ test.each([
   expect(abbreviationIn(rule, offset)).toBe(name)
 })
 
-test('the time zone is that of TZ, if it is set', async () => {
+test('the time zone is taken from TZ, if it is set', async () => {
   vi.stubEnv('TZ', 'Asia/Tokyo')
   expect(await timeZone(new Host())).toEqual({
     name: 'Asia/Tokyo',
@@ -87,13 +87,13 @@ test('the time zone is that of TZ, if it is set', async () => {
   vi.unstubAllEnvs()
 })
 
-test('the configuration is a grain only if it is wanted', async () => {
+test('the configuration is a grain only on request', async () => {
   expect((await collectFrom(subject, { id: 'm1' })).grains).not.toHaveProperty('opts')
   const opts = { id: 'm1', grain_opts: true, append_domain: 'example.com' }
   expect((await collectFrom(subject, opts)).grains).toMatchObject({ opts, append_domain: 'example.com' })
 })
 
-test('the Python of the system is named, and is not run', async () => {
+test("the version of the system's Python is found without running it", async () => {
   const root = await temporaryFolder('salt-ts-python-')
   await mkdir(join(root, 'usr/bin'), { recursive: true })
   await writeFile(join(root, 'usr/bin/python3.9'), 'no program')

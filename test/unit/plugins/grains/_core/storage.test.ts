@@ -19,7 +19,7 @@ const program = async (name: string, body: string) => {
   await chmod(join(root, 'usr/sbin', name), 0o755)
 }
 
-test('a system without any of it says so', async () => {
+test('a system without storage devices has empty grains', async () => {
   expect(await collectFrom(subject, {}, new Host(root))).toEqual({
     grains: { disks: [], ssds: [], zfs_support: false, zfs_feature_flags: false },
     lines: [],
@@ -31,7 +31,7 @@ test('a volume group without volumes is listed (a script stands in for lvm)', as
   expect((await collectFrom(subject, {}, new Host(root))).grains.lvm).toEqual({ new: [], vg0: ['root'] })
 })
 
-test('a program that fails is logged, and the other grains are there (a script stands in for lvm)', async () => {
+test('the failure of a program is logged, and the other grains are collected (a script stands in for lvm)', async () => {
   await program('lvm', 'echo "no permission" >&2; exit 5')
   const { grains, lines } = await collectFrom(subject, {}, new Host(root))
   expect(lines).toEqual([expect.stringMatching(/^The grains about LVM are missing: .*lvm (vgs|lvs)/)])
@@ -39,19 +39,19 @@ test('a program that fails is logged, and the other grains are there (a script s
   expect(grains).not.toHaveProperty('lvm')
 })
 
-test('disable_grains leaves them out by the names of the files in Salt, and then runs no program', async () => {
+test('disable_grains excludes them by the names of the files in Salt, and then no program runs', async () => {
   await program('lvm', 'exit 1')
   const opts = { disable_grains: ['lvm', 'zfs', 'disks', 'mdadm'] }
   expect(await collectFrom(subject, opts, new Host(root))).toEqual({ grains: {}, lines: [] })
 })
 
-test('names in storage networks are found only if they are wanted', async () => {
+test('names in storage networks are collected only on request', async () => {
   const wanted = { iscsi_grains: true, fibre_channel_grains: true, nvme_grains: true }
   const found = await collectFrom(subject, wanted, new Host(root))
   expect(found.grains).toMatchObject({ iscsi_iqn: [], fc_wwn: [], nvme_nqn: [] })
 })
 
-test('arrays are sorted, and a kernel without RAIDs has no such grain', () => {
+test('RAID arrays are sorted, and a kernel without RAID has no such grain', () => {
   expect(
     raids('Personalities : [raid1]\nmd1 : active\n  1 blocks\nmd0 : active\nunused devices: <none>\n'),
   ).toEqual(['md0', 'md1'])

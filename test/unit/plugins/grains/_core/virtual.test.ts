@@ -50,11 +50,11 @@ test.each<[string, Partial<Traces>, object]>([
   ['the host of Xen', { xen: 'Xen Dom0' }, { virtual: 'xen', virtual_subtype: 'Xen Dom0' }],
   ['the host of OpenVZ', { openVz: 'openvzhn' }, { virtual: 'openvzhn' }],
   ['a chroot', { chroot: true }, { virtual: 'virtual', virtual_subtype: 'chroot' }],
-])('%s is told by its traces', (_, traces, expected) => {
+])('%s is recognised by its traces', (_, traces, expected) => {
   expect(virtual({ ...nothing, ...traces })).toEqual(expected)
 })
 
-test('this host is something', async () => {
+test('this host has a value', async () => {
   const { grains, lines } = await collectFrom(subject)
   expect(lines).toEqual([])
   expect(grains.virtual).toEqual(expect.any(String))

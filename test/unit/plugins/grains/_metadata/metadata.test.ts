@@ -73,7 +73,7 @@ test('Azure and Google: the map is read with their header (servers on loopback)'
   expect(await gce(url)).toEqual({ instance: { id: 1 } })
 })
 
-test('a server that is something else, or never answers, gives no grains', SLOW_TEST, async () => {
+test('an unrelated server, or one that never answers, gives no grains', SLOW_TEST, async () => {
   const url = await serve((request, response) => {
     if (request.url?.startsWith('/latest')) response.writeHead(404).end()
   })

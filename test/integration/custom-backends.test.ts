@@ -1,4 +1,4 @@
-/** Backends of `external_auth` that are not of the package: what they do to their process harms nobody else. */
+/** Backends of `external_auth` that are not of the package: a failure of their process affects no other. */
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
 import { BackendChild } from '../../core/auth/backends/backend-child.ts'
@@ -41,7 +41,7 @@ describe('a backend of its own', () => {
     ['throw', /^it threw an error outside a log-in: Error: nobody catches this$/],
     ['loop', /^its process did not respond for 0.5 s, as in an endless loop$/],
   ])(
-    'that does this says why it gives no answer, is named in the log, and works again: %s',
+    'that fails in this way has the reason in its answer and in the log, and works again: %s',
     async (name, why) => {
       const backend = closing(new BackendChild('troubled', { config, log, silenceMs: 500 }))
       const before = lines.length
@@ -56,7 +56,7 @@ describe('a backend of its own', () => {
     },
   )
 
-  test('that leaves a promise rejected is named in the log and goes on', async () => {
+  test('that leaves a promise rejected is named in the log and keeps answering', async () => {
     const backend = closing(new BackendChild('troubled', { config, log }))
     expect(await backend.authenticate(as('reject'))).toMatchObject({ known: { name: 'reject' } })
     await until(
@@ -67,7 +67,7 @@ describe('a backend of its own', () => {
     expect(await backend.authenticate(as('fred'))).toMatchObject({ known: { name: 'fred' } })
   })
 
-  test('ends when nobody logs in, and is there for the next log-in', async () => {
+  test('has its process ended when no user logs in, and started for the next log-in', async () => {
     const backend = closing(new BackendChild('troubled', { config, log, idleMs: 1 }))
     const pidOf = async () => {
       const answer = await backend.authenticate(as('fred'))
@@ -78,7 +78,7 @@ describe('a backend of its own', () => {
     expect(await pidOf()).not.toBe(first)
   })
 
-  test('that cannot be loaded is a sentence of the check', async () => {
+  test('that cannot be loaded is reported by the check', async () => {
     const backends = closing(openBackends(configOf({ lacking: {} }), log))
     expect(await backends.check()).toEqual([expect.stringMatching(/^external_auth.lacking cannot be used: /)])
   })

@@ -1,4 +1,4 @@
-/** What a master says of targets that mean nobody, that nobody understands, or of which it cannot know whom they mean. */
+/** The answers of a master to targets that match no minion, are malformed, or depend on data that it does not have. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { unreturned } from '../../core/client/services/unreturned.ts'
 import { decode } from '../../core/codec/index.ts'
@@ -36,7 +36,7 @@ async function learnFacts(): Promise<void> {
   })
 }
 
-describe('a target that means nobody', () => {
+describe('a target that matches no minion', () => {
   test.each([
     ['web1', 'glob', "There is no minion 'web1'. Did you mean 'web01'?"],
     ['db*', 'glob', "No minion has an id that matches 'db*'."],
@@ -77,7 +77,7 @@ describe('a target that means nobody', () => {
     ['user@host', 'compound', "There is no minion 'user@host'."],
     ['web02 and G@os:Debian', 'compound', 'no minion matches the whole target'],
     ['web09 or web08', 'compound', 'web09: The key of web09 is pending'],
-  ])('says why: %s as %s', async (tgt, type, why) => {
+  ])('is answered with the reason: %s as %s', async (tgt, type, why) => {
     await learnFacts()
     const { load } = await publish(tgt, type)
     expect(load).toMatchObject({
@@ -90,14 +90,14 @@ describe('a target that means nobody', () => {
     expect(master.published).toEqual([])
   })
 
-  test('says that no key is accepted, and how many wait for it', async () => {
+  test('is answered with the number of keys that wait, if no key is accepted', async () => {
     await master.context.keys.remove('web0[12]')
     expect((await publish('os:x', 'grain')).load.reason).toBe(
       "This master has accepted no minion's key yet; 1 is pending (salt-key -L).",
     )
   })
 
-  test('that nobody understands is refused with the place, and told in the log once', async () => {
+  test('is refused with the place of the error if it is malformed, and logged once', async () => {
     const { load } = await publish('web* and or web01', 'compound')
     expect(load).toMatchObject({ jid: null, minions: [], invalid: expect.stringContaining('\n           ^') })
     expect(master.logged.filter((line) => line.includes('malformed'))).toHaveLength(1)
@@ -107,7 +107,7 @@ describe('a target that means nobody', () => {
   test.each([
     ['a:'.repeat(100_000), 'grain', 'The target has 200000 characters, but may have 65536'],
     [Array.from({ length: 1_001 }, (_, n) => `G@os:x${n}`).join(' or '), 'compound', 'has 1001 terms'],
-  ])('that is too large is refused with a sentence, whoever asks', async (tgt, type, sentence) => {
+  ])('is refused with a sentence if it is too large, before authentication', async (tgt, type, sentence) => {
     for (const cmd of tgt.length < 65_536 ? ['publish', '_plan'] : ['publish']) {
       const { error } = (await publish(tgt, type, { cmd, key: 'none' })) as unknown as { error: object }
       expect(error).toMatchObject({ name: 'TargetInvalid', message: expect.stringContaining(sentence) })
@@ -115,14 +115,14 @@ describe('a target that means nobody', () => {
     expect(master.events).toEqual([])
   })
 
-  test('that V8 cannot read is refused with a sentence', async () => {
+  test('is refused with a sentence if V8 cannot compile it', async () => {
     const { load } = await publish('*a'.repeat(5_000))
     expect(load.invalid).toMatch(/^The pattern '.{60}\.\.\.' is too large/)
     expect(master.logged.filter((line) => line.length > 300)).toEqual([])
   })
 })
 
-test('whom the master knows too little of is named as unknown, in the reply, in the event and when the job is looked up', async () => {
+test('minions that lack cached data are named as unknown in the reply, the event and the lookup of the job', async () => {
   await master.context.minions.save('web01', { grains: { os: 'Debian' } })
   const { load } = await publish('G@os:Debian', 'compound')
   expect(load).toMatchObject({ minions: ['web01', 'web02'], unknown: ['web02'] })
@@ -141,7 +141,7 @@ test('whom the master knows too little of is named as unknown, in the reply, in 
   expect((await publish('web*')).load).not.toHaveProperty('unknown')
 })
 
-test('a plan names them, too, and says why a target means nobody', async () => {
+test('a plan names unknown minions, too, and says why a target matches no minion', async () => {
   await master.context.minions.save('web01', { grains: { os: 'Debian' } })
   const { plan } = (await publish('os:Debian', 'grain', { cmd: '_plan' })).load
   expect(plan).toMatchObject({ minions: ['web01', 'web02'], unknown: ['web02'] })

@@ -1,7 +1,7 @@
 /**
- * What an accepted minion, a deleted one and a stranger can do in the name of others: nothing, and on a master that allows
- * all it can allow no more. In the first test alone that is 11 ways × 30 commands of minions on each master, and × 5 of
- * clients of the API: 715 forged requests.
+ * Requests of an accepted minion, a deleted one and an unauthenticated peer in the name of others have no effect, not even
+ * on a master that allows everything. In the first test alone that is 11 ways × 30 commands of minions on each master, and
+ * × 5 of clients of the API: 715 forged requests.
  */
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -193,7 +193,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
       },
     )
 
-    test('while the same request of its owner is understood', async () => {
+    test('while the same request of its owner is processed', async () => {
       await open()
       const answers: Record<string, unknown> = {}
       for (const [owner, loads] of owners())
@@ -228,7 +228,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
     })
 
     if ('api_clients' in options)
-      test('is as little use where minions and clients of the API are two kinds', async () => {
+      test('is refused as well between minions and clients of the API', async () => {
         await open()
         await expectNoEffect(async () => {
           for (const [cmd, load] of Object.entries(clientRequests))
@@ -244,7 +244,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
     beforeEach(() => open({ options: { minimum_auth_version: 2 } }))
     afterEach(() => master.close())
 
-    test('a minion that has spoken generation 3 is heard in no lower one', async () => {
+    test('a minion that has spoken generation 3 is refused in a lower one', async () => {
       await send(victim.seal({ cmd: '_file_envs' }))
       await expectNoEffect(async () => {
         for (const [cmd, load] of Object.entries(commands)) {
@@ -257,7 +257,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
       expect(await ask(victim.signInFrame({}, 2))).toEqual(await ask(Buffer.from('80', 'hex')))
     })
 
-    test('nobody can make it so but the minion itself: a sign-in with its public key proves nothing', async () => {
+    test('only the minion itself can raise its generation: a sign-in with its public key does not', async () => {
       const honest = victim.sealOld({
         cmd: '_minion_event',
         tag: 'x',
@@ -269,7 +269,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
       expect(await send(honest)).toBeNull()
     })
 
-    test('a minion that speaks generation 2 only is believed with its token, and without it only its returns are', async () => {
+    test('a generation 2 minion is accepted with its token; without the token only its returns are', async () => {
       const effects: string[] = []
       for (const [cmd, load] of Object.entries(commands)) {
         const before = JSON.stringify(await everything())
@@ -291,7 +291,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
     })
 
     if ('api_clients' in options)
-      test('a client of the API is heard in no lower one, even before it spoke', async () => {
+      test('a client of the API is refused in a lower generation, even before its first request', async () => {
         await expectNoEffect(async () => {
           for (const [cmd, load] of Object.entries(clientRequests))
             for (const proof of [{}, { tok: client!.token }]) {
@@ -345,7 +345,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
     afterEach(() => master.close())
 
     test.each([3, 2])(
-      'is refused at once in generation %s, whatever it still holds',
+      'is refused at once in generation %s, with all keys and tokens it still has',
       async (minimum_auth_version) => {
         await open({ options: { minimum_auth_version } })
         await master.context.keys.remove('wire2')
@@ -363,14 +363,14 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
       },
     )
 
-    test('is refused when rejected as well, and gets no keys when it comes again', async () => {
+    test('is refused when it is rejected as well, and gets no keys when it signs in again', async () => {
       await open()
       await master.context.keys.reject('wire2', { includeAccepted: true })
       expect(await send(victim.seal({ cmd: '_file_envs' }))).toEqual(refused('bad load'))
       expect(await victim.signIn(ask)).toMatchObject({ ret: false })
     })
 
-    test('that revoked its own key takes the AES key it knew with it', async () => {
+    test('that revoked its own key no longer has a valid AES key', async () => {
       await open({ options: { minimum_auth_version: 2 } })
       const old = mallory.sealOld({ cmd: '_file_envs' })
       expect(await send(victim.seal({ cmd: 'revoke_auth' }))).toBe(true)
@@ -378,7 +378,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
       expect(await send(mallory.seal({ cmd: '_file_envs' }))).toEqual(['base'])
     })
 
-    test('leaves nothing to another one that takes its name', async () => {
+    test('leaves nothing to a new minion with its id', async () => {
       await open()
       await send(victim.seal({ cmd: '_pillar', ...commands._pillar }))
       await send(victim.seal({ cmd: 'revoke_auth' }))
@@ -395,7 +395,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
   })
 
   describe('a session key', () => {
-    test('is made for nobody who has no accepted key', async () => {
+    test('is made only for minions with an accepted key', async () => {
       await open()
       const stranger = await Peer.named('stranger')
       await stranger.signIn(ask)
@@ -438,7 +438,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
     })
 
     if ('api_clients' in options)
-      test('has no second effect: one of a client of the API', async () => {
+      test('has no second effect: a request of a client of the API', async () => {
         const frames = Object.entries(clientRequests).map(
           ([cmd, load]) => client!.seal({ cmd, ...load }).frame,
         )
@@ -450,7 +450,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
       })
 
     test.each(['a return without a job', '_minion_event', '_return'])(
-      'has one effect when all copies come at once: %s',
+      'has one effect when all copies arrive at once: %s',
       async (name) => {
         const { frame } = victim.seal({ cmd: name, ...requests[name] })
         await Promise.all(Array.from({ length: 50 }, () => ask(frame)))
@@ -468,7 +468,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
       expect(master.context.minions.grains('wire2')).toEqual({ os: 'New', id: 'wire2' })
     })
 
-    test('a return without job cache is told once', async () => {
+    test('is announced once if it is a return without job cache', async () => {
       await master.close()
       await open({ options: { job_cache: false } })
       for (const jid of [JID, 'req', 'nocache']) {
@@ -483,7 +483,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
   describe('a flood of sign-ins', () => {
     afterEach(() => master.close())
 
-    test('fills no more than the place for pending keys, and shuts out nobody who is known', async () => {
+    test('fills only the room for pending keys, and does not lock out accepted minions', async () => {
       await open({ maxPending: 20 })
       const flood = Array.from({ length: 200 }, (_, i) => ask(mallory.signInFrame({ id: `flood${i}` })))
       await Promise.all(flood)
@@ -496,7 +496,7 @@ describe.each(Object.entries(masters))('%s:', (_, options) => {
       expect(await victim.signIn(ask)).toMatchObject({ enc: 'pub' })
     })
 
-    test('of one id with many keys files one, and one that was denied', async () => {
+    test('for one id with many keys leaves one pending and one denied key', async () => {
       await open()
       const owners = ['wire1', 'wire2', 'master', 'master_sign', 'other1']
       const peers = await Promise.all(owners.map((owner) => Peer.named('contested', owner)))

@@ -1,4 +1,4 @@
-/** Processes of a master that hang or die: others do their work, new ones take their place. */
+/** Processes of a master that hang or die: others do their work, and they are replaced. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -43,7 +43,7 @@ const ping = async () => {
 }
 const all = { web1: true, web2: true }
 
-test('a worker that hangs is replaced, and what it held is answered by another', async () => {
+test('a worker that hangs is replaced, and its requests are answered by another one', async () => {
   const client = await cluster.client()
   for (const worker of children('MWorker-')) {
     signalAll([worker.pid], 'SIGSTOP')
@@ -56,7 +56,7 @@ test('a worker that hangs is replaced, and what it held is answered by another',
   await client.close()
 })
 
-test('all workers killed at once: requests wait for the new ones', async () => {
+test('requests wait for new workers when all workers are killed at once', async () => {
   const workers = children('MWorker-')
   signalAll(
     workers.map(({ pid }) => pid),
@@ -78,7 +78,7 @@ async function replacePublisher(how: NodeJS.Signals): Promise<void> {
   await Promise.all(connected)
 }
 
-test('a publisher that is killed is started again, minions come back, and no job is taken for a replay', async () => {
+test('a killed publisher is restarted, minions reconnect, and no job is taken for a replay', async () => {
   for (let round = 0; round < 3; round++) {
     await replacePublisher('SIGKILL')
     expect(await ping()).toEqual(all)
@@ -91,7 +91,7 @@ test('a publisher that hangs is replaced too', async () => {
   expect(await ping()).toEqual(all)
 })
 
-test('a command that waits sees its returns although the publisher and the workers die meanwhile', async () => {
+test('a command that waits gets its returns although the publisher and the workers die meanwhile', async () => {
   const minions = [...cluster.minions.values()]
   for (const minion of minions) minion.output = ''
   // By the events: asking after this time-out would come too late for the test.

@@ -1,4 +1,4 @@
-/** A cluster that is reached over the network of this host, as that of `salt-ts dev`, takes no minions but its own. */
+/** A cluster that is reached over the network of this host, as that of `salt-ts dev`, accepts no minions but its own. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Disposer } from '../../core/base/disposer.ts'

@@ -33,7 +33,7 @@ afterEach(async () => {
   await removeFolder(folder)
 })
 
-test('an invitation outlives one that is made meanwhile', async () => {
+test('an invitation remains when another one is made meanwhile', async () => {
   const invites = new Invites(folder, { clock })
   const { publicKey } = await keyPair('master')
   const make = () => invites.make({ match: '*', uses: 1, ttlMs: 3_600_000, user: 'root' }, publicKey)
@@ -45,7 +45,7 @@ test('an invitation outlives one that is made meanwhile', async () => {
   await invites.close()
 })
 
-test('a token that is shown meanwhile stays good', async () => {
+test('a token that is used meanwhile stays valid', async () => {
   const kept = new Map<string, TokenRecord>()
   const tokens = new Tokens({
     open: async () =>
@@ -81,7 +81,7 @@ test('the AES key before the last opens requests as long as it should', () => {
   expect(keys.accepted()).toHaveLength(2)
 })
 
-test('what was put into an outbox meanwhile does not wait for that day to be gathered', async () => {
+test('an entry that is added to an outbox meanwhile does not wait for days to be sent', async () => {
   const outbox = new Outbox(store, clock)
   ahead = DAYS
   await outbox.add(['file'], [{ kind: 'return', ret: {} }])
@@ -90,7 +90,7 @@ test('what was put into an outbox meanwhile does not wait for that day to be gat
   expect(batch?.entries).toHaveLength(1)
 })
 
-test('a return whose worker died meanwhile is announced all the same', async () => {
+test('a return whose worker died meanwhile is announced', async () => {
   const unannounced = new Unannounced(store, clock)
   await store.change((records) => {
     records.put(['ret', '20261122000000000001', 'web1'], { return: true })
@@ -100,7 +100,7 @@ test('a return whose worker died meanwhile is announced all the same', async () 
   expect(await unannounced.take(clock.now() - 5000)).toBeUndefined()
 })
 
-test('a minion that is started meanwhile goes by the last job it accepted', async () => {
+test('a minion that is started meanwhile continues from the last job it accepted', async () => {
   const spool = ReturnSpool.open(join(folder, 'spool'))
   expect(spool.seen?.latest).toBeUndefined()
   for (const [serial, jid] of ['20261122000000000001', '20261122000000000002'].entries())

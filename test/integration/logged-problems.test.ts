@@ -1,4 +1,4 @@
-/** What only whoever reads the log can mend is told there. */
+/** Problems that only an administrator can fix are logged: damaged records and returns, malformed targets. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
@@ -24,7 +24,7 @@ async function damage(path: string, text: string): Promise<void> {
   await writeFile(path, bytes)
 }
 
-test('a record of the master that is damaged is left out and told', async () => {
+test('a damaged record of the master is left out and logged as an error', async () => {
   master = await InProcessMaster.open()
   const jid = '20261121120000000001'
   await master.context.jobs.create(jid, { fun: 'recognisable.text' }, ['web1'])
@@ -37,7 +37,7 @@ test('a record of the master that is damaged is left out and told', async () => 
   ])
 })
 
-test('a return in the spool of a minion that is damaged is told, and the others arrive', async () => {
+test('a damaged return in the spool of a minion is logged, and the others arrive', async () => {
   cluster = await InProcessCluster.open({ transport: 'memory', minions: ['web1'] })
   const spool = join(cluster.master.root, 'web1', 'cache', 'spool')
   await cluster.stopMinion('web1')
@@ -68,7 +68,7 @@ test('a return in the spool of a minion that is damaged is told, and the others 
   )
 })
 
-test('a target that nobody can make sense of is told once, on the master and on the minions it reaches', async () => {
+test('a malformed target is logged once, and its job is not published', async () => {
   master = await InProcessMaster.open()
   for (const id of ['wire1', 'wire2']) await master.file(id, (await Peer.named(id)).key.publicKey)
   const load = { cmd: 'publish', tgt: 'wire* and', tgt_type: 'compound', fun: 'test.ping', arg: [] }

@@ -1,5 +1,5 @@
 /**
- * A real master among strangers: whatever they send is answered or cut off, changes nothing, and keeps nobody waiting.
+ * A real master and unauthenticated peers: what they send is answered or cut off, changes nothing, and delays no others.
  * Throughout, a clear `ping` and `salt '*' test.ping` are answered; at the end the same processes run as at the start.
  */
 import { readFileSync } from 'node:fs'
@@ -176,7 +176,7 @@ describe('CVE-2017-12791, CVE-2017-14695: an id that is a path, a pattern, or sh
   })
 })
 
-describe('what needs a key', () => {
+describe('a command that needs a key', () => {
   const needing: Record<string, Record<string, unknown>> = {
     publish: {
       tgt: '*',
@@ -245,7 +245,7 @@ describe('what needs a key', () => {
     '_master_opts',
   ]
 
-  test.each(encrypted)('is no clear command: %s', async (cmd) => {
+  test.each(encrypted)('is not accepted unencrypted: %s', async (cmd) => {
     const load = { cmd, id: 'web1', jid: '20261120120000123456', return: 1, tag: 'salt/auth', data: {} }
     expect(decode(await ask(packClear(load)))).toEqual({})
     expect(decode(await ask(aes(encodeNetwork(load))))).toBe('bad load')
@@ -316,7 +316,7 @@ test('10,000 random and damaged messages are answered', async () => {
 })
 
 // All of them wait for a time-out of the master: side by side.
-describe.concurrent('what is no ZeroMQ', () => {
+describe.concurrent('a connection that does not speak ZeroMQ', () => {
   const garbage: Record<string, string | Buffer> = {
     HTTP: 'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
     'HTTP with a large header': `POST / HTTP/1.1\r\nCookie: ${'x'.repeat(1_000_000)}\r\n\r\n`,
@@ -339,7 +339,7 @@ describe.concurrent('what is no ZeroMQ', () => {
     )
   })
 
-  test('200 silent connections on each port are cut off, and keep nobody from being answered', async () => {
+  test('200 silent connections on each port are cut off, and do not delay answers to others', async () => {
     const ports = [cluster.ports.request, cluster.ports.publish]
     const sockets = await Promise.all(
       ports.flatMap((port) => Array.from({ length: 200 }, () => openConnection(port))),
@@ -348,13 +348,13 @@ describe.concurrent('what is no ZeroMQ', () => {
     await Promise.all(sockets.map(closed))
   })
 
-  test('a peer that greets and is never heard of again is cut off', () => greetersAreCutOff)
+  test('a peer that greets and then stays silent is cut off', () => greetersAreCutOff)
 })
 
-describe('after all that', () => {
+describe('after all these connections and messages', () => {
   test('the same processes run, and none has grown by 64 MB', () => expectSameProcesses(before.processes))
 
-  test('peers that ask and ask and never read are not waited for, nor remembered', async () => {
+  test('peers that keep asking and never read are dropped, and use no memory afterwards', async () => {
     await askAndNeverRead()
     const once = processesOfMaster()
     for (let n = 0; n < 3; n++) await askAndNeverRead()
@@ -365,13 +365,13 @@ describe('after all that', () => {
     expect(filesBelow(pki)).toEqual(before.tree)
   })
 
-  test('CVE-2015-8034, CVE-2017-8109, CVE-2020-17490: nobody else may read what the master keeps', () => {
+  test('CVE-2015-8034, CVE-2017-8109, CVE-2020-17490: only the user of the master can read what it stores', () => {
     const open = filesBelow(cluster.configDir).filter((line) => Number.parseInt(line.slice(-3), 8) & 0o077)
     // Public keys, the process id, and the log, which Salt gives to the group.
     expect(open.filter((line) => !/\.pub .*100644$|\/pid .*100644$|\/log .*100640$/.test(line))).toEqual([])
   })
 
-  test('the log says nothing of a crash', () => {
+  test('the log has no trace of a crash', () => {
     expect(cluster.master.output).not.toMatch(/is started again|Unhandled promise|RangeError|TypeError/)
   })
 

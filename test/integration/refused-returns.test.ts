@@ -1,4 +1,4 @@
-/** Minions return, and tell, of jobs that were sent to them, and of no others that the master knows. */
+/** The master refuses returns and events of a job it knows from minions that are not in its target. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
@@ -54,17 +54,20 @@ test.each<[unknown, string]>([
   [['wire1'], 'list'],
   ['id:wire1', 'grain'],
   ['G@id:wire1 or L@wire1', 'compound'],
-])('a return for a job for %j (%s) is taken from who was asked, and from nobody else', async (tgt, type) => {
-  const { ret } = await open()
-  for (const id of ['wire1', 'evil2']) await master.context.minions.save(id, { grains: { id } })
-  const jid = await publish(tgt, type)
-  expect(await ret('evil2', jid)).toBe(false)
-  expect(await ret('wire1', jid)).toBeNull()
-  expect(await ret('evil2', jid)).toBe(false)
-  expect([announced(), stored(jid)]).toEqual([['wire1'], ['wire1']])
-})
+])(
+  'a return for a job for %j (%s) is accepted from its target, and refused from other minions',
+  async (tgt, type) => {
+    const { ret } = await open()
+    for (const id of ['wire1', 'evil2']) await master.context.minions.save(id, { grains: { id } })
+    const jid = await publish(tgt, type)
+    expect(await ret('evil2', jid)).toBe(false)
+    expect(await ret('wire1', jid)).toBeNull()
+    expect(await ret('evil2', jid)).toBe(false)
+    expect([announced(), stored(jid)]).toEqual([['wire1'], ['wire1']])
+  },
+)
 
-test('returns that are refused are told once for each minion', async () => {
+test('refused returns are logged once for each minion and job', async () => {
   const { ret } = await open()
   const jid = await publish('wire1')
   for (let n = 0; n < 3; n++) await ret('evil2', jid)
@@ -72,14 +75,14 @@ test('returns that are refused are told once for each minion', async () => {
   expect(told()[0]).toContain(`warn evil2 sent a return or an event for job ${jid}`)
 })
 
-test('of a master that keeps no returns it is the same', async () => {
+test('a master without a job cache refuses returns of other minions as well', async () => {
   const { ret } = await open({ job_cache: false })
   const jid = await publish('wire1')
   expect([await ret('evil2', jid), await ret('wire1', jid)]).toEqual([false, null])
   expect(announced()).toEqual(['wire1'])
 })
 
-test('arguments in the returns of Python minions are stored and told with secret words masked', async () => {
+test('arguments in the returns of Python minions are stored and announced with secret words masked', async () => {
   const { send } = await open()
   const jid = await publish('wire1')
   const fun_args = ['a', { password: 'c4n4ry' }]
@@ -88,7 +91,7 @@ test('arguments in the returns of Python minions are stored and told with secret
   expect(JSON.stringify(master.events)).not.toContain('c4n4ry')
 })
 
-test('events of a job are fired for who was asked, and for nobody else', async () => {
+test('events of a job are fired for the minions of its target only', async () => {
   const { send } = await open()
   const jid = await publish('wire1')
   const before = master.events.length
@@ -101,7 +104,7 @@ test('events of a job are fired for who was asked, and for nobody else', async (
   ])
 })
 
-test('runners are jobs of no minion: while they run, and when they are over', async () => {
+test('a return for a running or finished runner is refused from every minion', async () => {
   const { ret } = await open()
   const run = { jid: OTHER, fun: 'runner.test.arg', user: 'root', fun_args: [] }
   const { jobs } = master.context
@@ -118,20 +121,20 @@ test('runners are jobs of no minion: while they run, and when they are over', as
   expect(announced()).toEqual([])
 })
 
-test('a job that this master does not know may be one of another master, or of long ago: its return is taken', async () => {
+test('a return for a job that is unknown to the master is accepted: another master may have published it', async () => {
   const { ret } = await open()
   expect([await ret('wire1', OTHER), await ret('evil2', OTHER)]).toEqual([null, null])
   expect(stored(OTHER)).toEqual(['evil2', 'wire1'])
 })
 
-test('what a minion runs by itself is taken as it was', async () => {
+test('a return of a call that the minion made by itself is accepted', async () => {
   const { ret, send } = await open()
   expect(await ret('wire1', 'req')).toBeNull()
   expect(await send('wire1', { cmd: '_return', jid: 'nocache', fun: 'test.ping', return: 1 })).toBeNull()
   expect(master.events.map(({ tag }) => tag)).toContain(tags.jobReturn('nocache', 'wire1'))
 })
 
-test('whom the target means by now may return, though the master knew less when it published', async () => {
+test('a minion whose new grains match the target may return, even if the master did not know them when it published', async () => {
   const { ret, signIn } = await open()
   await master.context.minions.save('wire1', { grains: { role: 'db' } })
   await master.context.minions.save('evil2', { grains: { role: 'web' } })

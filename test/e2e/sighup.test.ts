@@ -31,7 +31,7 @@ async function hangUp(daemon: Daemon, ...says: string[]): Promise<void> {
 
 const logOf = ({ directory }: Daemon) => join(directory, 'log')
 
-test('a master and a minion go on, with the same pid and connections, and write to new log files', async () => {
+test('a master and a minion keep their pid and connections, and write to new log files', async () => {
   for (const daemon of [cluster.master, cluster.minions.get('web1')!]) {
     await rename(logOf(daemon), `${logOf(daemon)}.1`)
     await hangUp(daemon, 'The configuration was read again (SIGHUP). No option in effect')
@@ -45,7 +45,7 @@ test('a master and a minion go on, with the same pid and connections, and write 
   expect((await cluster.salt('web1', 'test.ping', '--out', 'txt')).stdout).toBe('web1: True\n')
 })
 
-test('a configuration that cannot be used is refused with a sentence, and the one before stays', async () => {
+test('an invalid configuration is refused with a sentence, and the previous one stays in effect', async () => {
   const { master } = cluster
   await writeFile(join(master.directory, 'master'), 'worker_threads: many\n', { mode: 0o600 })
   await hangUp(master, 'The configuration could not be read again (SIGHUP)')
@@ -60,7 +60,7 @@ test('a configuration that cannot be used is refused with a sentence, and the on
   await hangUp(master, 'Changed options: external_auth.') // as it was, for the next test
 })
 
-test('nodegroups, file roots and levels of the log are taken; what needs a restart is named, and jobs go on meanwhile', async () => {
+test('nodegroups, file roots and log levels are reloaded; options that need a restart are named, and jobs continue', async () => {
   const { master } = cluster
   const roots = join(cluster.root, 'srv')
   await mkdir(roots)
@@ -84,7 +84,7 @@ test('nodegroups, file roots and levels of the log are taken; what needs a resta
   expect(master.output).not.toMatch(/ERROR/)
 })
 
-test('grains of the configuration are taken by SIGHUP and by every refresh of the grains', async () => {
+test('grains of the configuration are reloaded by SIGHUP and by every refresh of the grains', async () => {
   const minion = cluster.minions.get('web1')!
   const stage = async () => (await cluster.salt('web1', 'grains.get', 'stage', '--out', 'txt')).stdout
   expect(await stage()).toBe('web1: one\n')
@@ -100,7 +100,7 @@ test('grains of the configuration are taken by SIGHUP and by every refresh of th
   expect(minion.output).toContain('The grains of the configuration were not read again')
 })
 
-test('salt-api takes new settings, and stays with those it has where the new ones make no sense', async () => {
+test('salt-api applies new settings, and keeps the old ones if the new ones are invalid', async () => {
   const [first, second] = [await freePort(), await freePort()]
   const api = (port: unknown) => ({ api: { host: '127.0.0.1', port, disable_ssl: true } })
   const own = await Cluster.open({ master: api(first) })
