@@ -132,7 +132,7 @@ test('a function that closes the connection of its process has one return, its o
   expect(cluster.master.output).not.toContain('a second time')
 })
 
-test('a function that sends a message to the minion itself has a return that says so', async () => {
+test('the return of a function that sends the minion a message of its own says so', async () => {
   const { return: text, success } = await returned(await start('faults.ownMessage'))
   expect([text, success]).toEqual([
     'ERROR: Its process was ended: its function sent the minion a message of its own (process.send), which only salt-ts may do.',

@@ -127,7 +127,7 @@ test('api_acl limits the addresses to sign in from, before the master is asked',
   expect(api.asked).toEqual([])
 })
 
-test('a name that is written otherwise has the same addresses', async () => {
+test('another spelling of a name has the same addresses', async () => {
   await open({}, { api_acl: { users: { alice: ['10.0.0.1'], '*': ['*'] } } })
   for (const username of ['Alice', ' alice', 'ａｌｉｃｅ'])
     expect((await post('/login', { ...credentials, username })).statusCode).toBe(401)

@@ -5,7 +5,7 @@ import { connectedElsewhereFile, connectedFile } from '../../../core/config/cach
 import { loadMasterConfig } from '../../../core/config/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 
-test('a pipe in place of a list of connections is a damaged list, and nobody waits for its other end', async () => {
+test('a pipe in place of the list of connections counts as a damaged list and blocks no reader', async () => {
   const cachedir = await temporaryFolder('salt-connected-')
   const { config } = loadMasterConfig({ configDir: cachedir, overrides: { cachedir } })
   for (const path of [connectedFile(config), connectedElsewhereFile(config)]) execFileSync('mkfifo', [path])

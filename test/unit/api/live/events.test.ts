@@ -129,7 +129,7 @@ test('readers do not get results of wheel functions and runners of other users, 
   ])
 })
 
-test('the end of a run whose function does not exist is for who has asked for it', async () => {
+test('the end of a run whose function does not exist is sent to the user who started it', async () => {
   await open()
   const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   await reader.has('retry')

@@ -79,7 +79,7 @@ test('of guesses of one password from 100 addresses only 20 are checked, and fre
   expect((await byPassword('fred', 'right', '198.51.100.1')).statusCode).toBe(200)
 })
 
-test('guesses at an address lock out those who have not signed in from there before, and no others', async () => {
+test('guesses at an address lock out only users who have not logged in from there before', async () => {
   expect((await byPassword('fred', 'right')).statusCode).toBe(200)
   await statuses(many(30).map((n) => byPassword('anna', `guess ${n}`)))
   expect((await byPassword('anna', 'right')).statusCode).toBe(429)
@@ -102,7 +102,7 @@ test(
   },
 )
 
-test('who waits learns nothing from the right password', async () => {
+test('a locked-out client learns nothing from the right password', async () => {
   expect((await byPassword('fred', 'right')).statusCode).toBe(200)
   await statuses(many(30).map((n) => byPassword('fred', `guess ${n}`)))
   expect((await byPassword('fred', 'right')).statusCode).toBe(429)
@@ -191,7 +191,7 @@ test('a password beside a valid token is not recorded as right', async () => {
   expect(asked).toBe(20)
 })
 
-test('credentials that /login does not look at are not learnt to be right', async () => {
+test('credentials that /login does not check are not remembered as right', async () => {
   const expire = Date.now() / 1000 + 3600
   api.answer = () => ({ token: GOOD, name: 'mallory', eauth: 'pam', expire })
   const payload = ['mallory', 'fred'].map((username) => ({ username, password: 'right', eauth: 'pam' }))

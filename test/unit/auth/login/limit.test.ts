@@ -53,7 +53,7 @@ test('a user can sign in from an address of an earlier log-in while guesses come
   expect(await attempt('fred', 'right', '192.0.2.1')).toBe(true)
 })
 
-test('who has been right at an address before comes in from there, though others at that address guess', async () => {
+test('a user who has logged in from an address before can do so again although others guess there', async () => {
   const { attempt } = open()
   await attempt('fred', 'right', '192.0.2.1')
   expect(await looked(many(150).map((n) => attempt(`user${n}`, 'guess', '192.0.2.1')))).toBe(20)
@@ -61,7 +61,7 @@ test('who has been right at an address before comes in from there, though others
   expect(await attempt('fred', 'right', '192.0.2.1')).toBe(true)
 })
 
-test('at an address where the user has been right before 20 guesses are looked at, which keep no other out', async () => {
+test('20 guesses for a user are checked at an address where the user has logged in before, and lock out no other user', async () => {
   const { attempt, pass } = open()
   await attempt('fred', 'right', '192.0.2.1')
   expect(await looked(many(150).map((n) => attempt('fred', `guess ${n}`, '192.0.2.1')))).toBe(20)

@@ -48,7 +48,7 @@ test('a directory that cannot be made causes an error in a sentence', async () =
   await expect(made).rejects.toThrow(/cannot be made by user .* name another place/)
 })
 
-test('where the file system makes no directories, that is an error, and not tried for ever', async () => {
+test('a file system that cannot make directories is an error, not an endless loop', async () => {
   expect(() => makeFolders('/proc/nope/x', 0o755)).toThrow("mkdir '/proc/nope'")
   await expect(makeDirectory('/proc/nope/x')).rejects.toThrow(
     'The directory /proc/nope/x cannot be made by user',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { pidFile } from '../../../../core/cli/daemons/pid-file.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 
-test('a pipe in place of the pid file is told of, and a daemon does not wait for its other end', async () => {
+test('a pipe in place of the pid file is reported and does not block the daemon', async () => {
   const folder = await temporaryFolder('salt-ts-pid-')
   const path = join(folder, 'daemon.pid')
   execFileSync('mkfifo', [path])

@@ -175,7 +175,7 @@ describe('cmdIter', () => {
     ])
   })
 
-  test('goes on with the events of another stream', async () => {
+  test('continues with the events of another stream', async () => {
     const { stream, ids, over } = await followed()
     stream.end('The server is stopping.')
     const next = await nextStream(1)
@@ -200,7 +200,7 @@ describe('cmdIter', () => {
     expect(ids()).toEqual(['web1', 'web2'])
   })
 
-  test('looks at the job cache again: a server that was started anew does not know whose the job is', async () => {
+  test('reads the job cache again, since a restarted server does not know the owner of the job', async () => {
     vi.useFakeTimers()
     const run = follow()
     await vi.advanceTimersByTimeAsync(0)
@@ -318,7 +318,7 @@ describe('events', () => {
     await over
   })
 
-  test('tells what the server has missed, and goes on', async () => {
+  test('reports what the server has missed, and continues', async () => {
     const notices: string[] = []
     const ended = new AbortController()
     const { events, over, stream } = await read(ended.signal, (sentence) => notices.push(sentence))
@@ -332,7 +332,7 @@ describe('events', () => {
 })
 
 describe('a request', () => {
-  test('is sent in the words of Salt', async () => {
+  test("is sent with Salt's names", async () => {
     await client.cmdAsync({
       tgt: ['web1'],
       tgtType: 'list',
@@ -419,7 +419,7 @@ describe('errors', () => {
       })
   })
 
-  test('an answer that is none of salt-api, or breaks off, is no success', async () => {
+  test('an answer that is not from salt-api, or breaks off, is an error', async () => {
     api.instead.set('', () => new Response('<html>'))
     await expect(client.run('manage.up')).rejects.toMatchObject({ code: 'UNREACHABLE' })
     api.instead.set('', () => new Response('<html>', { status: 502 }))
@@ -430,7 +430,7 @@ describe('errors', () => {
     })
   })
 
-  test('a call that its signal ends rejects with the reason', async () => {
+  test('a call that is aborted rejects with the reason of its signal', async () => {
     const signal = AbortSignal.abort(new Error('enough'))
     await expect(client.cmd({ tgt: '*', fun: 'test.ping', signal })).rejects.toThrow('enough')
   })

@@ -86,7 +86,7 @@ describe('a host whose key is not accepted', () => {
   })
 })
 
-test('a host whose key is damaged on the master is told so', async () => {
+test('a host whose key is damaged on the master gets a sentence that says so', async () => {
   const signIn = await open()
   await mkdir(join(master.config.pki_dir, 'minions', 'api-1'), { recursive: true })
   await expect(signIn.credentials()).rejects.toThrow(

@@ -75,7 +75,7 @@ test('jobs expire after keep_jobs_seconds, which is logged; a clock that is ahea
   await removeFolder(cachedir)
 })
 
-test('a part that fails is named, and the others are done', async () => {
+test('a failed part of the maintenance is named, and the other parts are done', async () => {
   const root = await temporaryFolder('salt-expiry-')
   const { config } = loadMasterConfig({ configDir: root, overrides: { cachedir: root, pki_dir: root } })
   const starts = MinionStarts.open(minionDataDirectory(config))

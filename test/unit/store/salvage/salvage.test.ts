@@ -171,7 +171,7 @@ test('no temporary files are left beside the stores', async () => {
   expect(names.filter((name) => /salvaged|repair/.test(name))).toEqual([])
 })
 
-test('the process that reads a damaged store ends once nobody waits for it', async () => {
+test('the process that reads a damaged store ends with its parent', async () => {
   const fresh = join(directory, 'unwanted.mdb')
   const entry = processEntry('store/salvage/salvage-process')
   const gone = '1' // the process id of another parent
