@@ -4,7 +4,7 @@ import { openLoader } from '../../core/loader/index.ts'
 import { openConfiguredReturner } from '../../core/outbox/open-returner.ts'
 import { quietLog } from '../harness/log.ts'
 import { type Need, needs } from '../harness/needs.ts'
-import { SLOW_TEST } from '../harness/slow.ts'
+import { SLOW } from '../harness/slow.ts'
 
 /** A store of its own for one run of the suite. */
 interface PreparedStore {
@@ -227,7 +227,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
 
     test(
       'saves many returns at once, and again after it is not sure whether they arrived',
-      SLOW_TEST,
+      SLOW,
       async () => {
         const jid = nextJid()
         const rets = Array.from({ length: 500 }, (_, n) => aReturn({ jid, id: `m${n}`, return: n }))

@@ -9,7 +9,7 @@ import type {
 } from '../../core/transport/contract.ts'
 import { serveRequests as serve } from '../../core/transport/serve-requests.ts'
 import { freePort } from '../harness/ports.ts'
-import { SLOW_TEST } from '../harness/slow.ts'
+import { SLOW } from '../harness/slow.ts'
 import { eventually } from '../harness/until.ts'
 
 const HOST = '127.0.0.1'
@@ -202,7 +202,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
     })
 
     if (!shared)
-      test('refuses a port that is taken, and says by whom', SLOW_TEST, async () => {
+      test('refuses a port that is taken, and says by whom', SLOW, async () => {
         const { port } = await serveRequests()
         const second = serve(transport, { host: HOST, port })
         await expect(second).rejects.toMatchObject({
@@ -322,7 +322,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
       expect(await reading).toEqual([])
     })
 
-    test('that a stuck subscriber cannot take are counted, and reach the others', SLOW_TEST, async () => {
+    test('that a stuck subscriber cannot take are counted, and reach the others', SLOW, async () => {
       const server = await servePublish({ highWaterMark: 10 })
       await subscribe(server.port, { identity: 'stuck' })
       const reader = await subscribe(server.port)
@@ -345,7 +345,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
     })
 
     if (!shared)
-      test('are refused a port that is taken', SLOW_TEST, async () => {
+      test('are refused a port that is taken', SLOW, async () => {
         const { port } = await servePublish()
         await expect(transport.servePublish({ host: HOST, port })).rejects.toMatchObject({
           code: 'ADDRESS_IN_USE',

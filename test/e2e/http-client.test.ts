@@ -8,7 +8,7 @@ import { API_CLIENTS } from '../harness/api-clients.ts'
 import { Cluster } from '../harness/daemons.ts'
 import { freePort } from '../harness/ports.ts'
 import { treeOf } from '../harness/processes.ts'
-import { SLOW_TEST } from '../harness/slow.ts'
+import { SLOW } from '../harness/slow.ts'
 import { until } from '../harness/until.ts'
 
 const credentials = { eauth: 'sharedsecret', username: 'ada', sharedsecret: 'a shared secret of the test' }
@@ -134,7 +134,7 @@ test('a refusal of the server is an HttpError with its sentence and status', asy
 
 test(
   'salt-api is killed: cmdIter still gives every result, and events say that they have ended',
-  SLOW_TEST,
+  SLOW,
   async () => {
     const events = client.events('salt/job/*/new')
     const published = events.next()

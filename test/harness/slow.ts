@@ -1,5 +1,5 @@
 /**
- * Of a test that starts programs, waits for time-outs or handles much data, and takes more than half a second on a fast machine:
- * `npm run test:quick` leaves it out.
+ * Options of a test that takes 0.15 s or more on a fast machine, because it starts programs, waits for time-outs or handles much data:
+ * `npm run test:quick` leaves it out, so that it ends within a minute.
  */
-export const SLOW_TEST = { tags: ['slow'] }
+export const SLOW = { tags: ['slow'] }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { program } from '../../harness/needs.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { authContract, openBackend, PASSWORD } from '../auth.ts'
 
 const folder = await temporaryFolder('salt-ts-auth-file-')
@@ -197,7 +197,7 @@ describe('file', () => {
 
   test(
     'compares the password of an unknown user with the slowest hash, as for a known user',
-    SLOW_TEST,
+    SLOW,
     async () => {
       const settings = {
         filename: written('dearest', 'ada:{SHA}x', `fred:${ENDLESS}`),

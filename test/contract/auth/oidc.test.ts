@@ -6,6 +6,7 @@ import { selfSigned } from '../../harness/certificate.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { httpServer, type Told } from '../../harness/http-server.ts'
 import { freePort } from '../../harness/ports.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { authContract, openBackend, type Setup } from '../auth.ts'
 
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>
@@ -177,21 +178,27 @@ describe('oidc', () => {
     }
   })
 
-  test('refuses a token signed with a key that the issuer does not have, even if the token contains the key', async () => {
-    const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
-    expect(await signIn(own.token({}, { key: privateKey }))).toEqual(refused('signature verification failed'))
-    expect(await signIn(own.token({}, { kid: 'unknown', key: privateKey }))).toEqual(
-      refused('no applicable key'),
-    )
-    const brought = new SignJWT({ iss: own.url, aud: 'salt', sub: 'fred', exp: seconds() + 300 })
-      .setProtectedHeader({
-        alg: 'RS256',
-        jwk: await exportJWK(publicKey),
-        jku: 'https://evil.example.com/keys',
-      })
-      .sign(privateKey)
-    expect(await signIn(brought)).toEqual(refused('signature verification failed'))
-  })
+  test(
+    'refuses a token signed with a key that the issuer does not have, even if the token contains the key',
+    SLOW,
+    async () => {
+      const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
+      expect(await signIn(own.token({}, { key: privateKey }))).toEqual(
+        refused('signature verification failed'),
+      )
+      expect(await signIn(own.token({}, { kid: 'unknown', key: privateKey }))).toEqual(
+        refused('no applicable key'),
+      )
+      const brought = new SignJWT({ iss: own.url, aud: 'salt', sub: 'fred', exp: seconds() + 300 })
+        .setProtectedHeader({
+          alg: 'RS256',
+          jwk: await exportJWK(publicKey),
+          jku: 'https://evil.example.com/keys',
+        })
+        .sign(privateKey)
+      expect(await signIn(brought)).toEqual(refused('signature verification failed'))
+    },
+  )
 
   test('accepts only the algorithms of its settings', async () => {
     await own.add('curve', 'ES256')
@@ -200,22 +207,26 @@ describe('oidc', () => {
     expect(await signIn(token, {}, { algorithms: 'RS256' })).toEqual(refused('not allowed'))
   })
 
-  test('caches the keys, and requests them again for an unknown key, but not for every token', async () => {
-    await close()
-    const askedForKeys = () => own.asked.filter((path) => path === '/keys').length
-    const before = askedForKeys()
-    for (let n = 0; n < 5; n++) await signIn(own.token())
-    expect(askedForKeys()).toBe(before + 1)
-    await own.add('second')
-    own.keys.delete('first')
-    const { privateKey } = await generateKeyPair('RS256')
-    for (let n = 0; n < 5; n++) await signIn(own.token({}, { kid: `made-up-${n}`, key: privateKey }))
-    expect(askedForKeys()).toBe(before + 1)
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 })
-    expect(await signIn(own.token({}, { kid: 'second' }))).toEqual(known)
-    expect(askedForKeys()).toBe(before + 2)
-    await own.add('first')
-  })
+  test(
+    'caches the keys, and requests them again for an unknown key, but not for every token',
+    SLOW,
+    async () => {
+      await close()
+      const askedForKeys = () => own.asked.filter((path) => path === '/keys').length
+      const before = askedForKeys()
+      for (let n = 0; n < 5; n++) await signIn(own.token())
+      expect(askedForKeys()).toBe(before + 1)
+      await own.add('second')
+      own.keys.delete('first')
+      const { privateKey } = await generateKeyPair('RS256')
+      for (let n = 0; n < 5; n++) await signIn(own.token({}, { kid: `made-up-${n}`, key: privateKey }))
+      expect(askedForKeys()).toBe(before + 1)
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 })
+      expect(await signIn(own.token({}, { kid: 'second' }))).toEqual(known)
+      expect(askedForKeys()).toBe(before + 2)
+      await own.add('first')
+    },
+  )
 
   test('reads name and groups from the configured claims, also from nested ones', async () => {
     const claims = { preferred_username: 'ada', realm_access: { roles: ['admins'] }, groups: 'one' }

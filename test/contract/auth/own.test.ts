@@ -6,6 +6,7 @@ import { loadMasterConfig } from '../../../core/config/index.ts'
 import { openLoader } from '../../../core/loader/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { quietLog } from '../../harness/log.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const readme = new URL('../../../docs/eauth-backends.md', import.meta.url)
 
@@ -20,7 +21,7 @@ describe('the page about the backends', () => {
   const blocks = (language: string) =>
     [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(([, block = '']) => block)
 
-  test('has an example of a backend in ten lines that works', async () => {
+  test('has an example of a backend in ten lines that works', SLOW, async () => {
     const [source = ''] = blocks('ts')
     expect(source.slice(source.indexOf('export')).trim().split('\n').length).toBeLessThanOrEqual(10)
     await writeFile(join(folder, 'passphrases.ts'), source)

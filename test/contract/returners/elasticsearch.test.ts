@@ -4,6 +4,7 @@ import { elasticsearchDouble } from '../../harness/elasticsearch.ts'
 import { httpServer } from '../../harness/http-server.ts'
 import { freePort } from '../../harness/ports.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { returnerContract } from '../returner.ts'
 
 type Double = Awaited<ReturnType<typeof elasticsearchDouble>>
@@ -122,7 +123,7 @@ describe('elasticsearch, with a local double of the server', () => {
     await elasticsearch.close?.()
   })
 
-  test('returns a job of 1,200 returns, page by page', async () => {
+  test('returns a job of 1,200 returns, page by page', SLOW, async () => {
     const elasticsearch = await returnerWith('elasticsearch', configOf(server))
     const rets = Array.from({ length: 1200 }, (_, n) => ({
       ...ret,
@@ -147,7 +148,7 @@ describe('elasticsearch, with a local double of the server', () => {
     await expect(saved(ret, { hosts: [gone] })).rejects.toThrow(`${gone}: connect ECONNREFUSED`)
   })
 
-  test('gives up waiting for a server that hangs', async () => {
+  test('gives up waiting for a server that hangs', SLOW, async () => {
     const hanging = await httpServer(() => undefined)
     const options = { hosts: [`127.0.0.1:${hanging.port}`], timeout: 0.2 }
     await expect(saved(ret, options)).rejects.toThrow('no answer within 0.2 seconds')

@@ -6,6 +6,7 @@ import { selfSigned } from '../../harness/certificate.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { type Asked, type HttpServer, httpServer } from '../../harness/http-server.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { returnerContract } from '../returner.ts'
 
 const secret = `whsec_${Buffer.from('a key of thirty-two bytes, or so').toString('base64')}`
@@ -98,7 +99,7 @@ describe('http', () => {
     await http.close?.()
   })
 
-  test('gives up waiting for a receiver that hangs', async () => {
+  test('gives up waiting for a receiver that hangs', SLOW, async () => {
     const { url, port } = await served(() => undefined)
     const http = await returnerWith('http', { http: { url, timeout: 0.2 } })
     await expect(http.save(ret)).rejects.toThrow(`127.0.0.1:${port}: no answer within 0.2 seconds`)

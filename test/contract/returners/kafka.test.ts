@@ -5,7 +5,7 @@ import type { Returner } from '../../../core/author/returner.ts'
 import { kafkaDouble } from '../../harness/kafka.ts'
 import { needs, program } from '../../harness/needs.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { outageContract } from '../outages.ts'
 import { returnerContract } from '../returner.ts'
 import { tlsContract, tlsOptionsOf } from '../tls.ts'
@@ -107,7 +107,7 @@ describe('the returner kafka and a local double of its cluster', () => {
     expect(server.records('salt')).toHaveLength(before + 1)
   })
 
-  test('has records once whose acknowledgement was lost, and loses no later ones', SLOW_TEST, async () => {
+  test('has records once whose acknowledgement was lost, and loses no later ones', SLOW, async () => {
     const before = server.records('salt').length
     server.loseAnswers(1)
     await expect(returner.save({ ...ret, return: 'first' })).rejects.toThrow('no answer within 1 seconds')

@@ -4,7 +4,7 @@ import type { Returner } from '../../../core/author/returner.ts'
 import { mongodbDouble } from '../../harness/mongodb.ts'
 import { freePort } from '../../harness/ports.ts'
 import { returnerWith } from '../../harness/returner.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { returnerContract } from '../returner.ts'
 
 await returnerContract({
@@ -83,13 +83,13 @@ describe('mongo, with a local double of the server', () => {
     })
   })
 
-  test('refuses permanently a return that is larger than the limit of a document', async () => {
+  test('refuses permanently a return that is larger than the limit of a document', SLOW, async () => {
     await expect(mongo.save({ ...ret, return: 'x'.repeat(9 * 1024 * 1024) } as never)).rejects.toMatchObject({
       code: 'UNSAVABLE',
     })
   })
 
-  test('names a server that is down, and gives up waiting for one that hangs', SLOW_TEST, async () => {
+  test('names a server that is down, and gives up waiting for one that hangs', SLOW, async () => {
     const saved = async (port: number) => {
       const one = await returnerWith('mongo', { mongo: { host: '127.0.0.1', port, timeout: 0.5 } })
       await one.save(ret).finally(() => one.close?.())

@@ -7,6 +7,7 @@ import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { mailServer } from '../../harness/mail-server.ts'
 import { freePort } from '../../harness/ports.ts'
 import { returnerWith } from '../../harness/returner.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { returnerContract } from '../returner.ts'
 
 const addresses = { host: '127.0.0.1', from: 'salt@example.net', to: 'ops@example.net' }
@@ -81,7 +82,7 @@ describe('smtp', () => {
     await removeFolder(folder)
   })
 
-  test('does not send an accepted mail again, and sends a new return of the same minion', async () => {
+  test('does not send an accepted mail again, and sends a new return of the same minion', SLOW, async () => {
     const { port, mails } = await served()
     const smtp = await opened(port)
     await smtp.save(ret)
@@ -98,7 +99,7 @@ describe('smtp', () => {
   test.each([
     ['STARTTLS', { tls: true }, {}],
     ['TLS from the beginning', { ssl: true }, { secure: true }],
-  ])('sends and signs in under %s, if the certificate is right', async (_, options, serverOptions) => {
+  ])('sends and signs in under %s, if the certificate is right', SLOW, async (_, options, serverOptions) => {
     const { cert, key } = await selfSigned(await folder)
     const files = { cert: await readFile(cert), key: await readFile(key), disabledCommands: [] }
     const { port, mails } = await served({ ...files, ...serverOptions })
@@ -114,7 +115,7 @@ describe('smtp', () => {
     expect(mails).toEqual([])
   })
 
-  test('distinguishes a mail that is refused permanently from a server that is not ready', async () => {
+  test('distinguishes a mail that is refused permanently from a server that is not ready', SLOW, async () => {
     const codes = [552, 451]
     const { port } = await served({
       onData: (stream, _session, done) => {
@@ -131,7 +132,7 @@ describe('smtp', () => {
     await expect(smtp.save(ret)).rejects.toThrow('451 No.')
   })
 
-  test('gives up waiting for a server that hangs', async () => {
+  test('gives up waiting for a server that hangs', SLOW, async () => {
     const server = createServer()
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     open.push({ close: () => new Promise((done) => server.close(() => done())) })

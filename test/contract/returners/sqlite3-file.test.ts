@@ -6,6 +6,7 @@ import type { Returner } from '../../../core/author/returner.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { aReturn, returnerWith } from '../../harness/returner.ts'
 import { SALT_TABLES } from '../../harness/salt-tables.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 let folder: string
 let file: string
@@ -83,17 +84,21 @@ test('the returner sqlite3 makes a file that only its user can read', async () =
   expect((await stat(file)).mode & 0o777).toBe(0o600)
 })
 
-test('the returner sqlite3 waits for other writers of the file, gives up, and works again when they are done', async () => {
-  await returner.save(aReturn())
-  other.exec('begin immediate')
-  await expect(returner.save(aReturn({ return: 'late' }))).rejects.toThrow(
-    `The SQLite database ${file}: database is locked`,
-  )
-  const waiting = returner.save(aReturn({ return: 'in time' }))
-  other.exec('commit')
-  await waiting
-  expect(await returner.getJid?.(aReturn().jid)).toEqual([aReturn({ return: 'in time' })])
-})
+test(
+  'the returner sqlite3 waits for other writers of the file, gives up, and works again when they are done',
+  SLOW,
+  async () => {
+    await returner.save(aReturn())
+    other.exec('begin immediate')
+    await expect(returner.save(aReturn({ return: 'late' }))).rejects.toThrow(
+      `The SQLite database ${file}: database is locked`,
+    )
+    const waiting = returner.save(aReturn({ return: 'in time' }))
+    other.exec('commit')
+    await waiting
+    expect(await returner.getJid?.(aReturn().jid)).toEqual([aReturn({ return: 'in time' })])
+  },
+)
 
 test('the returner sqlite3 keeps one row per return although several connections save it at the same time', async () => {
   const second = await returnerWith('sqlite3', { sqlite3: { database: file } })

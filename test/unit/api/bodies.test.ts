@@ -1,5 +1,6 @@
 /** Bodies that are small when sent, but take very long to parse or expand to a huge size. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { SLOW } from '../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../harness/test-api.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
@@ -22,7 +23,7 @@ const send = (url: string, type: string, payload: string) =>
     headers: { 'content-type': type, 'x-auth-token': TOKEN },
   })
 
-test.each(['/login', '/hook'])('%s reads a form that has one name 60,000 times', async (url) => {
+test.each(['/login', '/hook'])('%s reads a form that has one name 60,000 times', SLOW, async (url) => {
   const events = api.events.subscribe('salt/netapi/')
   expect((await send(url, FORM, 'tags=x&'.repeat(60_000))).statusCode).toBe(url === '/hook' ? 200 : 401)
   if (url === '/login') expect(api.asked[0]).toMatchObject({ tags: Array(60_000).fill('x') })
@@ -31,7 +32,7 @@ test.each(['/login', '/hook'])('%s reads a form that has one name 60,000 times',
       return void expect(data.post).toEqual({ tags: Array(60_000).fill('x') })
 })
 
-test('/hook reads a form with 60,000 names', async () => {
+test('/hook reads a form with 60,000 names', SLOW, async () => {
   const names = Array.from({ length: 60_000 }, (_, n) => `${n}=x`)
   expect((await send('/hook', FORM, names.join('&'))).json()).toEqual({ success: true })
 })
@@ -39,7 +40,7 @@ test('/hook reads a form with 60,000 names', async () => {
 const keys = Array.from({ length: 20_000 }, (_, n) => `key${n}: 1\n`).join('')
 const merges = `a: &a {b: 1}\nc:\n${'  <<: *a\n'.repeat(20_000)}`
 
-test.each(['/login', '/run', '/hook'])('%s does not read YAML of very many parts', async (url) => {
+test.each(['/login', '/run', '/hook'])('%s does not read YAML of very many parts', SLOW, async (url) => {
   for (const text of [keys, merges]) {
     const answer = await send(url, YAML, text)
     expect([answer.statusCode, answer.json().return]).toEqual([

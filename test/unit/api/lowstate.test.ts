@@ -1,6 +1,7 @@
 /** Commands over HTTP, with a master that the test plays (wire protocol §8). */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { tags } from '../../../core/events/index.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../harness/test-api.ts'
 
 const JID = '20261122010203000004'
@@ -66,7 +67,7 @@ describe('several functions', () => {
     [{ arg: [['a'], []] }, [['a'], []]],
     [{ arg: [['a'], []], kwarg: { x: 1 } }, [['a', { __kwarg__: true, x: 1 }], [{ __kwarg__: true, x: 1 }]]],
     [{ kwarg: { x: 1 } }, [[{ __kwarg__: true, x: 1 }], [{ __kwarg__: true, x: 1 }]]],
-  ])('each have a list of arguments, and keywords apply to each: %j', async (members, arg) => {
+  ])('each have a list of arguments, and keywords apply to each: %j', SLOW, async (members, arg) => {
     expect((await post({ ...several, ...members })).statusCode).toBe(200)
     expect(api.asked.at(-1)).toMatchObject({ cmd: 'publish', arg })
   })
@@ -95,7 +96,7 @@ test.each([
   expect(await refused(chunk)).toEqual([400, sentence])
 })
 
-test('/stats counts the bytes of requests and answers', async () => {
+test('/stats counts the bytes of requests and answers', SLOW, async () => {
   await api.close()
   api = await openTestApi({}, { collect_stats: true, stats_disable_auth: true })
   api.answer = master
@@ -151,7 +152,7 @@ describe('a lowstate', () => {
     })
   })
 
-  test('keeps the type of numbers, in JSON and in YAML, in both directions', async () => {
+  test('keeps the type of numbers, in JSON and in YAML, in both directions', SLOW, async () => {
     const numbers = '[1, 3.0, 9223372036854775807, -0.0, 1e2]'
     const body = `[{"client":"local","tgt":"*","fun":"test.arg","arg":${numbers},"timeout":5.0}]`
     expect((await post(body)).body).toContain('{"m1": {"arg": [1, 3.0, 9223372036854775807, -0.0, 100.0]}')

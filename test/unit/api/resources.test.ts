@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { tags } from '../../../core/events/index.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../harness/test-api.ts'
 
 const JID = '20261122010203000004'
@@ -56,7 +57,7 @@ test('GET /minions returns the grains of all minions, /minions/m1 those of one',
   ])
 })
 
-test('POST /minions starts a job, whatever client is asked for, and links to it', async () => {
+test('POST /minions starts a job, whatever client is asked for, and links to it', SLOW, async () => {
   const answer = await api.app.inject({
     method: 'POST',
     url: '/minions',

@@ -1,6 +1,7 @@
 /** Signing in and out, and allowed addresses, with a master that the test plays. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { SaltError } from '../../../core/base/errors.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../harness/test-api.ts'
 
 const TOKEN = 'ab'.repeat(32)
@@ -31,22 +32,26 @@ const post = (url: string, body: unknown = undefined, headers: object = {}) =>
     ...(body !== undefined && { body: body as object }),
   })
 
-test('/login returns the token in the answer, a header and a cookie, with the permissions of its owner', async () => {
-  const external_auth = {
-    pam: { alice: ['test.*', '@runner', { web: ['x'] }], '*': ['grains.*', 'test.*'], bob: ['.*'] },
-  }
-  await open({ external_auth })
-  const answer = await post('/login', { ...credentials, token_expire: 60 })
-  expect(answer.statusCode).toBe(200)
-  expect(answer.headers['x-auth-token']).toBe(TOKEN)
-  expect(answer.headers['set-cookie']).toMatch(
-    new RegExp(`^session_id=${TOKEN}; Path=/; Max-Age=\\d+; HttpOnly; SameSite=Strict$`),
-  )
-  const { token, start, expire, eauth } = made
-  const perms = ['@runner', 'grains.*', 'test.*', { web: ['x'] }]
-  expect(answer.json()).toEqual({ return: [{ token, start, expire, eauth, user: 'alice', perms }] })
-  expect(api.asked).toEqual([{ ...credentials, token_expire: 60, cmd: 'mk_token' }])
-})
+test(
+  '/login returns the token in the answer, a header and a cookie, with the permissions of its owner',
+  SLOW,
+  async () => {
+    const external_auth = {
+      pam: { alice: ['test.*', '@runner', { web: ['x'] }], '*': ['grains.*', 'test.*'], bob: ['.*'] },
+    }
+    await open({ external_auth })
+    const answer = await post('/login', { ...credentials, token_expire: 60 })
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['x-auth-token']).toBe(TOKEN)
+    expect(answer.headers['set-cookie']).toMatch(
+      new RegExp(`^session_id=${TOKEN}; Path=/; Max-Age=\\d+; HttpOnly; SameSite=Strict$`),
+    )
+    const { token, start, expire, eauth } = made
+    const perms = ['@runner', 'grains.*', 'test.*', { web: ['x'] }]
+    expect(answer.json()).toEqual({ return: [{ token, start, expire, eauth, user: 'alice', perms }] })
+    expect(api.asked).toEqual([{ ...credentials, token_expire: 60, cmd: 'mk_token' }])
+  },
+)
 
 test('/login accepts forms, and a list with one map', async () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -68,6 +73,7 @@ test('/login refuses a body without credentials, and sends no other members to t
 
 test.each([{ toString: 1 }, [{ toString: null }], 2 ** 60])(
   'credentials that cannot be text are refused: %#',
+  SLOW,
   async (odd) => {
     for (const wrong of [{ username: odd }, { eauth: odd }, { client: odd }, { fun: odd }])
       for (const url of ['/login', '/token', '/run', '/']) {
@@ -114,7 +120,7 @@ test('/token returns tokens for a map of credentials or a list of them', async (
   expect((await post('/token', { ...credentials, password: 'y' })).statusCode).toBe(401)
 })
 
-test('api_acl limits the addresses to sign in from, before the master is asked', async () => {
+test('api_acl limits the addresses to sign in from, before the master is asked', SLOW, async () => {
   const may = async (users: object, username = 'alice') => {
     await open({}, { api_acl: { users } })
     return (await post('/login', { ...credentials, username })).statusCode

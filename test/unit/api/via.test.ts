@@ -1,6 +1,7 @@
 /** The address of the HTTP client, which is sent to the master with each call. */
 import { afterEach, expect, test } from 'vitest'
 import type { ApiSettings } from '../../../core/api/settings.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../harness/test-api.ts'
 
 const TOKEN = 'ab'.repeat(32)
@@ -27,7 +28,7 @@ const get = (url: string) =>
 
 const credentials = { username: 'fred', password: 'x', eauth: 'file' }
 
-test('sign-in, jobs, runners, wheel functions and logout are sent on with the address', async () => {
+test('sign-in, jobs, runners, wheel functions and logout are sent on with the address', SLOW, async () => {
   await open()
   await post('/login', credentials)
   await post('/token', credentials)

@@ -4,6 +4,7 @@ import { type ClientRequest, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { tags } from '../../../core/events/index.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../harness/test-api.ts'
 import { eventually } from '../../harness/until.ts'
 
@@ -36,7 +37,7 @@ function send(chunk: object): ClientRequest {
 }
 
 describe.each(Object.entries(CHUNKS))('a request that waits for %s', (_, chunk) => {
-  test('stops waiting when its client disconnects, and leaves the job running', async () => {
+  test('stops waiting when its client disconnects, and leaves the job running', SLOW, async () => {
     const request = send(chunk)
     await eventually(() => expect(api.waits()).toBe(1))
     await eventually(() => expect(api.asked).toHaveLength(1))
@@ -64,7 +65,7 @@ test('a request that comes while the server stops is refused', async () => {
   expect(api.asked).toEqual([])
 })
 
-test('a batch runs to its end although the client that started it has disconnected', async () => {
+test('a batch runs to its end although the client that started it has disconnected', SLOW, async () => {
   const waves: unknown[] = []
   api.answer = ({ cmd, tgt, fun, jid }) => {
     if (cmd !== 'publish') return { error: { name: 'x', message: 'no plans' } }

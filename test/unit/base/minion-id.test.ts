@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isMinionId, parseMinionId } from '../../../core/base/minion-id.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 describe('minion ids', () => {
   test.each([
@@ -46,7 +47,7 @@ describe('minion ids', () => {
     )
   })
 
-  test('never accept a text that is not a single file name', () => {
+  test('never accept a text that is not a single file name', SLOW, () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         if (!isMinionId(text)) return

@@ -7,7 +7,7 @@ import { MinionData } from '../../../core/cache/minion-data.ts'
 import { createMatcher, expectedMinions, explainNoMatch } from '../../../core/targets/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { allMatchers } from '../../harness/matchers.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { until } from '../../harness/until.ts'
 
 const plugins = await allMatchers()
@@ -84,7 +84,7 @@ const targets = fc.oneof(
   fc.constantFrom('10.0.0.1', '10.0.0.0/8', '::/0').map((tgt) => ({ tgt, tgt_type: 'ipcidr' })),
 )
 
-test('a target matches the same minions as without the cache', async () => {
+test('a target matches the same minions as without the cache', SLOW, async () => {
   await fc.assert(
     fc.asyncProperty(minions, fc.array(targets, { minLength: 5, maxLength: 20 }), async (all, asked) => {
       const ids = all.map((_, n) => `web${n}`)
@@ -128,7 +128,7 @@ test('data that another process has changed is seen by the next target, however 
   await other.close()
 })
 
-test('data of a file that was replaced by another one is not kept', SLOW_TEST, async () => {
+test('data of a file that was replaced by another one is not kept', SLOW, async () => {
   await data.save('web1', { grains: { os: 'Debian' } })
   expect(osOf(['web1'])).toEqual(['Debian'])
   rmSync(MinionData.path(directory))

@@ -18,7 +18,7 @@ import { readEvent } from '../../../core/events/index.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
 import { quietLog } from '../../harness/log.ts'
 import { openProxy, type TcpProxy } from '../../harness/proxy.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { until } from '../../harness/until.ts'
 
 const ID = 'api-one'
@@ -159,7 +159,7 @@ describe('an unauthenticated peer', () => {
     await Promise.all([loud.closed, odd.closed])
   })
 
-  test('that sends nothing is disconnected', SLOW_TEST, async () => {
+  test('that sends nothing is disconnected', SLOW, async () => {
     const { closed } = await stranger()
     await closed
   })
@@ -170,7 +170,7 @@ describe('an unauthenticated peer', () => {
   })
 })
 
-test('a reader whose key is no longer accepted is disconnected', SLOW_TEST, async () => {
+test('a reader whose key is no longer accepted is disconnected', SLOW, async () => {
   const { want, ended } = await reader()
   await want([''])
   mayStay = false
@@ -178,7 +178,7 @@ test('a reader whose key is no longer accepted is disconnected', SLOW_TEST, asyn
   expect(server.readers).toBe(0)
 })
 
-test('a reader that does not read is disconnected, and the others get all events', SLOW_TEST, async () => {
+test('a reader that does not read is disconnected, and the others get all events', SLOW, async () => {
   const slow = await proved()
   slow.socket.write(slow.directions.toServer.seal(FRAME_KINDS.want, encodeNetwork([''])))
   const { want, heard } = await reader()

@@ -7,7 +7,7 @@ import { SymmetricKey } from '../../../core/crypto/index.ts'
 import { MAX_CONTENT_BYTES, MAX_MESSAGE_BYTES, MAX_RETURN_BYTES } from '../../../core/wire/message-size.ts'
 import { InProcessMaster } from '../../harness/in-process-master.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const ALGORITHMS = { encryption: 'OAEP-SHA1', signing: 'PKCS1v15-SHA1' } as const
 type Wire = (frame: Uint8Array) => Promise<Uint8Array>
@@ -52,7 +52,7 @@ async function channel(wire: Wire, first?: SignInKeys) {
 const honest: Wire = (frame) => master.answer(frame)
 const event = { cmd: '_minion_event', tag: 'my/tag', data: { a: 1 } }
 
-test('a request is answered, and the master knows its sender', async () => {
+test('a request is answered, and the master knows its sender', SLOW, async () => {
   const { requests, renew } = await channel(honest)
   expect(await requests.request(event, 1000)).toBeNull()
   expect(master.events.at(-1)).toMatchObject({ tag: 'my/tag', data: { id: 'wire1', data: { a: 1 } } })
@@ -142,7 +142,7 @@ test('a pillar encrypted with another key is refused', async () => {
 
 test(
   'the largest allowed return fits into a message, and a larger message is refused before it is sent',
-  SLOW_TEST,
+  SLOW,
   async () => {
     const frames: number[] = []
     const { requests } = await channel(async (frame) => {
@@ -203,7 +203,7 @@ async function twoMasters() {
   return { one, two, requests, frames, present }
 }
 
-test('a request to one of several masters cannot be replayed to another', async () => {
+test('a request to one of several masters cannot be replayed to another', SLOW, async () => {
   const { one, two, requests, frames } = await twoMasters()
   await requests.request(event, 1000)
   expect(one.events.map(({ tag }) => tag)).toContain('my/tag')
@@ -214,11 +214,17 @@ test('a request to one of several masters cannot be replayed to another', async 
   expect(decode(await one.answer(frames[1]!))).toBe('bad load')
 })
 
-test('a request goes to another of several masters if its own is down, unless it is for that master only', async () => {
-  const { two, requests, present } = await twoMasters()
-  present.delete('one')
-  await expect(requests.request(event, 1000, { only: 'one' })).rejects.toMatchObject({ code: 'MASTER_GONE' })
-  expect(two.events).toEqual([])
-  await requests.request(event, 1000, { prefer: 'one' })
-  expect(two.events.map(({ tag }) => tag)).toContain('my/tag')
-})
+test(
+  'a request goes to another of several masters if its own is down, unless it is for that master only',
+  SLOW,
+  async () => {
+    const { two, requests, present } = await twoMasters()
+    present.delete('one')
+    await expect(requests.request(event, 1000, { only: 'one' })).rejects.toMatchObject({
+      code: 'MASTER_GONE',
+    })
+    expect(two.events).toEqual([])
+    await requests.request(event, 1000, { prefer: 'one' })
+    expect(two.events.map(({ tag }) => tag)).toContain('my/tag')
+  },
+)

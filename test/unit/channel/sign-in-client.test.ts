@@ -11,6 +11,7 @@ import { packClear } from '../../../core/wire/envelope.ts'
 import { makeSignIn } from '../../../core/wire/sign-in.ts'
 import { InProcessMaster, type MasterSetup } from '../../harness/in-process-master.ts'
 import { keyPair } from '../../harness/key-pairs.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 let master: InProcessMaster
 /** `minion_master.pub`, so to speak. */
@@ -78,7 +79,7 @@ const someSignIn = async () =>
   })
 
 describe('the result of a sign-in is', () => {
-  test('accepted: with the keys of the master, whose public key is stored', async () => {
+  test('accepted: with the keys of the master, whose public key is stored', SLOW, async () => {
     const { generation, aes, request, publishPort } = await credentials()
     expect(generation).toBe(3)
     expect(aes.digest()).toBe(master.aesKeys.current.digest())
@@ -88,21 +89,25 @@ describe('the result of a sign-in is', () => {
     await credentials() // now with a token, which the master has to read
   })
 
-  test('pending until the key is accepted; the public key of the master is not stored before', async () => {
-    await open({})
-    expect(await attempt()).toEqual({ state: 'pending' })
-    expect(known).toBeUndefined()
-    await master.file('wire1', (await keyPair('wire1')).publicKey)
-    expect(await attempt()).toMatchObject({ state: 'accepted' })
-  })
+  test(
+    'pending until the key is accepted; the public key of the master is not stored before',
+    SLOW,
+    async () => {
+      await open({})
+      expect(await attempt()).toEqual({ state: 'pending' })
+      expect(known).toBeUndefined()
+      await master.file('wire1', (await keyPair('wire1')).publicKey)
+      expect(await attempt()).toMatchObject({ state: 'accepted' })
+    },
+  )
 
-  test('rejected', async () => {
+  test('rejected', SLOW, async () => {
     await open({})
     await master.file('wire1', (await keyPair('wire1')).publicKey, 'rejected')
     expect(await attempt()).toEqual({ state: 'rejected' })
   })
 
-  test('full, if the master has max_minions', async () => {
+  test('full, if the master has max_minions', SLOW, async () => {
     await open({ auto_accept: true, max_minions: 1 })
     await master.file('other', (await keyPair('wire2')).publicKey)
     await master.setConnected(['other'])
@@ -111,12 +116,16 @@ describe('the result of a sign-in is', () => {
 })
 
 describe('the identity of the master', () => {
-  test('a master with another key than the stored one is refused, and the stored key is kept', async () => {
-    const before = (await PrivateKey.generate(2048)).publicKey
-    known = before
-    await expect(attempt()).rejects.toMatchObject({ code: 'MASTER_KEY_CHANGED' })
-    expect(known).toBe(before)
-  })
+  test(
+    'a master with another key than the stored one is refused, and the stored key is kept',
+    SLOW,
+    async () => {
+      const before = (await PrivateKey.generate(2048)).publicKey
+      known = before
+      await expect(attempt()).rejects.toMatchObject({ code: 'MASTER_KEY_CHANGED' })
+      expect(known).toBe(before)
+    },
+  )
 
   test('master_finger must fit', async () => {
     const expected = fingerprint((await keyPair('master')).publicKey.pem, 'sha256')
@@ -134,42 +143,50 @@ describe('the identity of the master', () => {
     expect(known).toBeUndefined()
   })
 
-  test('an unsigned answer with another key does not end a minion for a wrong master_finger if the master is known', async () => {
-    known = (await PrivateKey.generate(2048)).publicKey
-    const expected = fingerprint(known.pem, 'sha256')
-    await expect(attempt({ fingerprint: { expected, hash: 'sha256' } })).rejects.toMatchObject({
-      code: 'MASTER_KEY_CHANGED',
-    })
-  })
+  test(
+    'an unsigned answer with another key does not end a minion for a wrong master_finger if the master is known',
+    SLOW,
+    async () => {
+      known = (await PrivateKey.generate(2048)).publicKey
+      const expected = fingerprint(known.pem, 'sha256')
+      await expect(attempt({ fingerprint: { expected, hash: 'sha256' } })).rejects.toMatchObject({
+        code: 'MASTER_KEY_CHANGED',
+      })
+    },
+  )
 
-  test('an answer with an invalid signature, or for another request, does not end a minion for its fingerprint', async () => {
-    const expected = fingerprint((await keyPair('wire2')).publicKey.pem, 'sha256')
-    const join = { prove: () => ({ invite: 'x', proof: 'y' }), refusal: () => 'this is not the master' }
-    const other = (await keyPair('wire3')).publicKey.pem
-    const strangers = [
-      altered((inner) => ({ ...inner, pub_key: other })),
-      replayed(await master.answer(packClear(await someSignIn(), 3))),
-    ]
-    for (const wire of strangers)
-      for (const demand of [{ fingerprint: { expected, hash: 'sha256' } }, { join }])
-        await expect(attempt(demand, wire)).rejects.toMatchObject({ code: 'MASTER_KEY_CHANGED' })
-  })
+  test(
+    'an answer with an invalid signature, or for another request, does not end a minion for its fingerprint',
+    SLOW,
+    async () => {
+      const expected = fingerprint((await keyPair('wire2')).publicKey.pem, 'sha256')
+      const join = { prove: () => ({ invite: 'x', proof: 'y' }), refusal: () => 'this is not the master' }
+      const other = (await keyPair('wire3')).publicKey.pem
+      const strangers = [
+        altered((inner) => ({ ...inner, pub_key: other })),
+        replayed(await master.answer(packClear(await someSignIn(), 3))),
+      ]
+      for (const wire of strangers)
+        for (const demand of [{ fingerprint: { expected, hash: 'sha256' } }, { join }])
+          await expect(attempt(demand, wire)).rejects.toMatchObject({ code: 'MASTER_KEY_CHANGED' })
+    },
+  )
 
-  test('a key that is signed by the signing key replaces the stored one', async () => {
+  test('a key that is signed by the signing key replaces the stored one', SLOW, async () => {
     await open({ auto_accept: true, master_sign_pubkey: true })
     known = (await keyPair('wire2')).publicKey
     await credentials({ signingKey: (await keyPair('master_sign')).publicKey })
     expect(known?.equals((await keyPair('master')).publicKey)).toBe(true)
   })
 
-  test('a signature by an unknown signing key is refused', async () => {
+  test('a signature by an unknown signing key is refused', SLOW, async () => {
     await open({ auto_accept: true, master_sign_pubkey: true })
     await expect(attempt({ signingKey: (await keyPair('wire2')).publicKey })).rejects.toThrow(
       'the signature of its public key is wrong',
     )
   })
 
-  test('both must agree on whether the master signs its key', async () => {
+  test('both must agree on whether the master signs its key', SLOW, async () => {
     await expect(attempt({ signingKey: (await keyPair('master_sign')).publicKey })).rejects.toThrow(
       'verify_master_pubkey_sign is set, and the master does not sign its key',
     )
@@ -179,7 +196,7 @@ describe('the identity of the master', () => {
 })
 
 describe('forged or changed replies', () => {
-  test('no reply with a changed byte is accepted, and no key of one is stored', async () => {
+  test('no reply with a changed byte is accepted, and no key of one is stored', SLOW, async () => {
     const reply = Buffer.from(await master.answer(await frameOf()))
     const wire = (at: number): Wire => {
       const changed = Buffer.from(reply)
@@ -192,7 +209,7 @@ describe('forged or changed replies', () => {
     }
   })
 
-  test('a reply to another request is refused', async () => {
+  test('a reply to another request is refused', SLOW, async () => {
     const reply = await master.answer(await frameOf())
     await expect(attempt({}, async () => reply)).rejects.toThrow('its reply belongs to another request')
   })
@@ -228,7 +245,7 @@ describe('a master of generation 2', () => {
     return master.answer(encodeNetwork({ ...request, version: 2 }))
   }
 
-  test('is refused with the option to set, and served if that is set', async () => {
+  test('is refused with the option to set, and served if that is set', SLOW, async () => {
     await open({ auto_accept: true, minimum_auth_version: 2 })
     await expect(attempt({}, asked2)).rejects.toThrow("set minimum_auth_version: 2 in the minion's")
     const { generation, request, aes } = await credentials({ minimumVersion: 2 }, asked2)

@@ -12,6 +12,7 @@ import {
   NamedConstant,
   type Value,
 } from '../../../core/codec/index.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const fromHex = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 
@@ -294,7 +295,7 @@ describe('round trips', () => {
   test.each([
     ['network', encodeNetwork],
     ['local', encodeLocal],
-  ])('in the %s dialect give the same bytes for any value', (_, encode) => {
+  ])('in the %s dialect give the same bytes for any value', SLOW, (_, encode) => {
     fc.assert(
       fc.property(values, (value) => {
         const bytes = encode(value)

@@ -12,7 +12,7 @@ import {
   Float,
   NamedConstant,
 } from '../../../core/codec/index.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const hex = (value: unknown) => encodeNetwork(value).toString('hex')
 const localHex = (value: unknown) => encodeLocal(value).toString('hex')
@@ -33,7 +33,7 @@ describe('an encoded part', () => {
   test.each([
     [encodeNetworkParts, encodeNetwork],
     [encodeLocalParts, encodeLocal],
-  ])('is a chunk of its own if it is large, and is not copied', SLOW_TEST, (inParts, encode) => {
+  ])('is a chunk of its own if it is large, and is not copied', SLOW, (inParts, encode) => {
     const bytes = encodeNetwork(large)
     const around = { before: 1, value: new Encoded(bytes), small: encoded, after: ['x'] }
     const parts = inParts(around)

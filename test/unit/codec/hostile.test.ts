@@ -11,6 +11,7 @@ import {
   encodeNetwork,
   StreamDecoder,
 } from '../../../core/codec/index.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
@@ -21,7 +22,7 @@ const MB = 1024 * kB
 const frame = 256 * kB
 
 describe('a bomb', () => {
-  test('of 100 bytes that crashed another decoder is refused at no cost', () => {
+  test('of 100 bytes that crashed another decoder is refused at no cost', SLOW, () => {
     const bomb = repeated('dd01c9c380', 20)
     for (const read of [decode, decodeRaw, decodeUntrusted]) {
       expect(costOf(read, bomb)).toBeLessThan(MB)
@@ -90,7 +91,7 @@ describe('an unauthenticated peer with 256 kB', () => {
     ['texts', 'a3616263'],
     ['small integers', '01'],
     ['nil', 'c0'],
-  ])('cannot make the decoder allocate more than a few MB with %s', (_, element) => {
+  ])('cannot make the decoder allocate more than a few MB with %s', SLOW, (_, element) => {
     const hex = element.replaceAll(' ', '')
     const count = Math.floor(frame / (hex.length / 2))
     expect(costOf(decodeUntrusted, arrayOf(count, repeated(hex, count)))).toBeLessThan(8 * MB)
@@ -98,7 +99,7 @@ describe('an unauthenticated peer with 256 kB', () => {
     expect(costOf(decodeUntrusted, arrayOf(most, repeated(hex, most)))).toBeLessThan(16 * MB)
   })
 
-  test('cannot make the decoder allocate more than a few MB with a map of many keys', () => {
+  test('cannot make the decoder allocate more than a few MB with a map of many keys', SLOW, () => {
     const keys = Array.from({ length: 32_000 }, (_, i) =>
       Buffer.from(`a4${Buffer.from(i.toString(36).padStart(4, '_')).toString('hex')}01`, 'hex'),
     )
@@ -129,11 +130,11 @@ describe('an unauthenticated peer with 256 kB', () => {
 })
 
 describe('any bytes', () => {
-  test('give a value or DECODE_FAILED', () => {
+  test('give a value or DECODE_FAILED', SLOW, () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), expectValueOrRefusal), { numRuns: 5000 })
   })
 
-  test('that look like MessagePack give a value or DECODE_FAILED', () => {
+  test('that look like MessagePack give a value or DECODE_FAILED', SLOW, () => {
     const heads = fc.constantFrom(
       0x80,
       0x81,

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { SaltError } from '../../../core/base/errors.ts'
 import { decode, decodeLazily, encodeLocal, type Value } from '../../../core/codec/index.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const special = fc.constantFrom(
   ...['é', 'eé', '__proto__', 'constructor', 'toString', '', '7', 'x'.repeat(40), 'x'.repeat(300)],
@@ -20,7 +21,7 @@ const maps = fc
   .array(fc.tuple(keys, fc.jsonValue()), { maxLength: 40 })
   .map((entries) => new Map<unknown, unknown>(entries))
 
-test('a lazily decoded map equals the map decoded at once', () => {
+test('a lazily decoded map equals the map decoded at once', SLOW, () => {
   fc.assert(
     fc.property(maps, (map) => {
       const bytes = encodeLocal(map)
@@ -33,7 +34,7 @@ test('a lazily decoded map equals the map decoded at once', () => {
   )
 })
 
-test('a lazily decoded map gives the right single members, in any order, and then all of them', () => {
+test('a lazily decoded map gives the right single members, in any order, and then all of them', SLOW, () => {
   fc.assert(
     fc.property(
       fc.dictionary(names, fc.jsonValue(), { noNullPrototype: true }),
@@ -74,7 +75,7 @@ test('a member is decoded only when it is read', () => {
   expect(() => Object.keys(lazy)).toThrow(SaltError)
 })
 
-test('invalid bytes are refused, at once or when a member is read', () => {
+test('invalid bytes are refused, at once or when a member is read', SLOW, () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), fc.boolean(), (tail, isMap) => {
       const bytes = Buffer.concat([Buffer.from(isMap ? '82a161' : '', 'hex'), tail])

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { decode, decodeRaw, encodeLocal, StreamDecoder } from '../../../core/codec/index.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const event = { head: {}, body: Buffer.from('tag\n\n\x82', 'latin1') }
 
@@ -27,7 +28,7 @@ describe('a stream of values', () => {
     expect(() => decoder.push(encodeLocal('x'.repeat(200)).subarray(0, 3))).toThrow('larger than 100 bytes')
   })
 
-  test('is decoded correctly wherever it is cut into chunks, for every type of value', () => {
+  test('is decoded correctly wherever it is cut into chunks, for every type of value', SLOW, () => {
     const values = fc.array(
       fc.anything({ withBigInt: true, withSet: true, withDate: true, withTypedArray: true }),
       { maxLength: 8 },
@@ -62,7 +63,7 @@ describe('a stream of values', () => {
     expect(decoder.push(chunk.subarray(9))).toEqual([event])
   })
 
-  test('reads a value of 20 MB in 64 kB chunks without copying it repeatedly', () => {
+  test('reads a value of 20 MB in 64 kB chunks without copying it repeatedly', SLOW, () => {
     const decoder = new StreamDecoder(decode)
     const message = encodeLocal({ head: {}, body: Buffer.alloc(20 << 20, 0xff) })
     const made = vi.spyOn(Buffer, 'alloc')

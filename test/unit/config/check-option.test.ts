@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { problemWith } from '../../../core/config/check-option.ts'
 import { masterOptions } from '../../../core/config/master-options.ts'
 import { minionOptions } from '../../../core/config/minion-options.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const ajv = new Ajv({ allowUnionTypes: true, strictTuples: false })
 const options = Object.entries({ ...masterOptions, ...minionOptions })
@@ -32,7 +32,7 @@ const likely = fc.oneof(
 )
 
 describe('the schemas of the options', () => {
-  test('give the same verdicts as ajv', SLOW_TEST, () => {
+  test('give the same verdicts as ajv', SLOW, () => {
     for (const [name, { schema }] of options) {
       const validate = ajv.compile(schema)
       fc.assert(

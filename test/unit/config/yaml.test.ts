@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseYaml } from '../../../core/config/yaml.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const value = (text: string) => (parseYaml(`key: ${text}\n`) as Record<string, unknown>).key
 
@@ -117,7 +117,7 @@ describe('the fast path for flat files', () => {
     fc.constantFrom('', '# comment', '  ', 'a:', 'b: c # d', 'e : f', ' g: h', '- i', 'on: 1', 'j: k: l'),
   )
 
-  test('returns the same as the parser', SLOW_TEST, () => {
+  test('returns the same as the parser', SLOW, () => {
     fc.assert(
       fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
         const text = `${lines.join('\n')}\n`

@@ -3,6 +3,7 @@ import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { PrivateKey, PublicKey } from '../../../core/crypto/index.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 let pair: PrivateKey
 let other: PrivateKey
@@ -86,7 +87,7 @@ describe('a sealed message', () => {
     expect(() => pair.seal(Buffer.alloc(size))).toThrow(RangeError)
   })
 
-  test('is the same each time, and keeps leading zeros', () => {
+  test('is the same each time, and keeps leading zeros', SLOW, () => {
     const messages = Array.from({ length: 300 }, (_, i) => Buffer.from([0, i >> 8, i & 0xff]))
     for (const message of messages) expect(pair.publicKey.recover(pair.seal(message))).toEqual(message)
     expect(pair.seal(Buffer.from('salt'))).toEqual(pair.seal(Buffer.from('salt')))
@@ -130,7 +131,7 @@ describe('the text of a key', () => {
     expect(pkcs1.equals(pair.publicKey)).toBe(false)
   })
 
-  test('of a private key may be PKCS#8', () => {
+  test('of a private key may be PKCS#8', SLOW, () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const key = PrivateKey.parse(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
     expect(key.publicKey.recover(key.seal(Buffer.from('salt')))?.toString()).toBe('salt')
@@ -156,7 +157,7 @@ describe('the text of a key', () => {
     ['a public key', () => pair.publicKey.pem],
     ['an encrypted key', encryptedPem],
     ['damaged', () => pair.pem.replace(/\n.{9}/, '\nAAAAAAAAA')],
-  ])('is refused as private key if it is %s, without being repeated', (_, text) => {
+  ])('is refused as private key if it is %s, without being repeated', SLOW, (_, text) => {
     expect(() => PrivateKey.parse(text())).toThrowError(expect.objectContaining({ code: 'KEY_INVALID' }))
     expect(() => PrivateKey.parse(text())).not.toThrow(text().slice(40, 60))
   })

@@ -2,6 +2,7 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readPublic } from '../../../core/crypto/pem.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const FORMS = [
@@ -31,6 +32,7 @@ test.each(FORMS)('a public key in PEM text ($label) is read', ({ type, label }) 
 
 test.each(FORMS)(
   'a damaged PEM text ($label) is never read as another key than OpenSSL reads',
+  SLOW,
   ({ type, label }) => {
     const der = publicKey.export({ type, format: 'der' })
     const heads = fc.record({ at: fc.integer({ min: 0, max: 40 }), byte: fc.integer({ min: 0, max: 255 }) })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { messageOf } from '../../../core/base/errors.ts'
 import { parseCompound, saltLetters } from '../../../core/dialect/compound-target.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const glob = (word: string) => ({ type: 'glob', expression: word, word })
 
@@ -70,7 +71,7 @@ describe('a compound target', () => {
     expect(shown?.slice((mark?.length ?? 0) - 1)).toBe('c')
   })
 
-  test('of many parts, or too many parentheses, is parsed or refused quickly', () => {
+  test('of many parts, or too many parentheses, is parsed or refused quickly', SLOW, () => {
     expect(parseCompound(`${'a or '.repeat(100_000)}b`)).toHaveProperty('any')
     expect(complaint('( '.repeat(100_000))).toContain('more than 100 parentheses')
     expect(complaint({ a: 1 })).toBe('A compound target is text or a list of words.')

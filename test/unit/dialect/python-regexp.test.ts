@@ -1,7 +1,7 @@
 import { Script } from 'node:vm'
 import { describe, expect, test, vi } from 'vitest'
 import { pythonRegExp } from '../../../core/dialect/python-regexp.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 /** Decided by Python's re.match. */
 const cases: [pattern: string, text: string, matches: boolean][] = [
@@ -81,7 +81,7 @@ describe('regular expressions of users', () => {
 
   test(
     'a refused one is tried again after a minute; an attempt that got no processor time is repeated',
-    SLOW_TEST,
+    SLOW,
     () => {
       const expression = pythonRegExp('(b+)+$')
       const idle = vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 0, system: 0 })

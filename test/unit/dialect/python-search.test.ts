@@ -1,6 +1,7 @@
 import { Script } from 'node:vm'
 import { expect, test, vi } from 'vitest'
 import { pythonSearch } from '../../../core/dialect/python-search.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 test('a pattern is searched anywhere, or at the beginning', () => {
   expect(pythonSearch('b').found('ab')).toBe(true)
@@ -20,16 +21,20 @@ test('groups and escapes that do not exist are refused', () => {
   expect(() => pythonSearch('a').replace('a', '\\q')).toThrow('bad escape \\q')
 })
 
-test('only patterns that may take long have a deadline, because it costs more than most searches', () => {
-  const run = vi.spyOn(Script.prototype, 'runInContext')
-  expect(pythonSearch('.*\\.bak$').begins('a.bak')).toBe(true)
-  expect(pythonSearch('b').found('a'.repeat(100_000))).toBe(false)
-  expect(run).not.toHaveBeenCalled()
-  expect(pythonSearch('(a+)+b').found('ab')).toBe(true)
-  expect(pythonSearch('.*.*.*b').found('a'.repeat(200))).toBe(false)
-  expect(run).toHaveBeenCalledTimes(2)
-  run.mockRestore()
-})
+test(
+  'only patterns that may take long have a deadline, because it costs more than most searches',
+  SLOW,
+  () => {
+    const run = vi.spyOn(Script.prototype, 'runInContext')
+    expect(pythonSearch('.*\\.bak$').begins('a.bak')).toBe(true)
+    expect(pythonSearch('b').found('a'.repeat(100_000))).toBe(false)
+    expect(run).not.toHaveBeenCalled()
+    expect(pythonSearch('(a+)+b').found('ab')).toBe(true)
+    expect(pythonSearch('.*.*.*b').found('a'.repeat(200))).toBe(false)
+    expect(run).toHaveBeenCalledTimes(2)
+    run.mockRestore()
+  },
+)
 
 test('a comment or a set with complements hides no repetition of overlapping choices', () => {
   const text = `${'a'.repeat(40)}!`

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Float } from '../../../core/dialect/float.ts'
 import { fromRecordJson, recordJson } from '../../../core/dialect/record-json.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 test('values of JSON are written as JSON', () => {
   expect(recordJson({ a: 1, b: [true, null, 'x'], c: { d: 3.5 } })).toBe(
@@ -45,7 +46,7 @@ test.each(['5000000000000000000000', '-9223372036854775808', '3.0', '-0', '1E400
   },
 )
 
-test('large returns are read about as fast as JSON is', () => {
+test('large returns are read about as fast as JSON is', SLOW, () => {
   const text = recordJson({
     text: '1.0 "\\'.repeat(1_000_000),
     list: Array.from({ length: 50_000 }, (_, n) => ({ n })),

@@ -1,7 +1,7 @@
 /** Pages of docs that are written by `npm run docs`. */
 import { expect, test } from 'vitest'
 import { programs } from '../../../core/cli/programs.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { commandsPage } from './commands-page.ts'
 import { modulesPage } from './modules-page.ts'
 import { optionsPage } from './options-page.ts'
@@ -23,4 +23,4 @@ test.each([
   ['templates', templatesPage],
 ] as const)(TITLE, check)
 
-test.each([['author-reference', referencePage]] as const)(TITLE, SLOW_TEST, check)
+test.each([['author-reference', referencePage]] as const)(TITLE, SLOW, check)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { EventLog } from '../../../core/events/event-log.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const frame = (n: number) => Buffer.from([n])
 
@@ -22,7 +23,7 @@ describe('the log of frames', () => {
     expect(log.at(2)).toEqual(frame(2))
   })
 
-  test('has increasing positions over many frames', () => {
+  test('has increasing positions over many frames', SLOW, () => {
     const log = new EventLog(5_000)
     for (let n = 0; n < 10_000; n++) {
       log.push(frame(n % 256))

@@ -9,6 +9,7 @@ import { FileServer } from '../../../core/fileserver/index.ts'
 import { readFolder } from '../../../plugins/fileserver/_roots/folder.ts'
 import { FileRoots } from '../../harness/file-roots.ts'
 import { quietLog } from '../../harness/log.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 let roots: FileRoots
 
@@ -38,7 +39,7 @@ async function whole(ask: Ask, load: Readonly<Record<string, unknown>>): Promise
 }
 
 describe('a file', () => {
-  test('is sent piece by piece, compressed or not', async () => {
+  test('is sent piece by piece, compressed or not', SLOW, async () => {
     const content = Buffer.alloc(5000, 'zeile äöü\n')
     await roots.write('salt/dir/text', content)
     const ask = await roots.serve()
@@ -254,32 +255,36 @@ describe('lists', () => {
     for (const list of late) expect(list).toContain('late')
   })
 
-  test('of many files are made from cached folders that have not changed, without blocking', async () => {
-    for (let folder = 0; folder < 40; folder++) {
-      const place = join(roots.base, 'many', String(folder))
-      await mkdir(place, { recursive: true })
-      await Promise.all(Array.from({ length: 50 }, (_, name) => writeFile(join(place, `f${name}`), '')))
-      await roots.age(`salt/many/${folder}`)
-    }
-    await roots.age('salt/many')
-    const ask = await roots.serve()
-    expect(await ask('_file_list')).toHaveLength(2004)
-    const reads = vi.spyOn(promises, 'readdir')
-    syncBuiltinESMExports()
-    let turns = 0
-    const turn = () => {
-      turns++
-      next = setImmediate(turn)
-    }
-    let next = setImmediate(turn)
-    for (let count = 0; count < 10; count++) await ask('_file_list')
-    clearImmediate(next)
-    const folders = reads.mock.calls.length
-    reads.mockRestore()
-    syncBuiltinESMExports()
-    expect(folders).toBeLessThan(10 * 40)
-    expect(turns).toBeGreaterThan(10)
-  })
+  test(
+    'of many files are made from cached folders that have not changed, without blocking',
+    SLOW,
+    async () => {
+      for (let folder = 0; folder < 40; folder++) {
+        const place = join(roots.base, 'many', String(folder))
+        await mkdir(place, { recursive: true })
+        await Promise.all(Array.from({ length: 50 }, (_, name) => writeFile(join(place, `f${name}`), '')))
+        await roots.age(`salt/many/${folder}`)
+      }
+      await roots.age('salt/many')
+      const ask = await roots.serve()
+      expect(await ask('_file_list')).toHaveLength(2004)
+      const reads = vi.spyOn(promises, 'readdir')
+      syncBuiltinESMExports()
+      let turns = 0
+      const turn = () => {
+        turns++
+        next = setImmediate(turn)
+      }
+      let next = setImmediate(turn)
+      for (let count = 0; count < 10; count++) await ask('_file_list')
+      clearImmediate(next)
+      const folders = reads.mock.calls.length
+      reads.mockRestore()
+      syncBuiltinESMExports()
+      expect(folders).toBeLessThan(10 * 40)
+      expect(turns).toBeGreaterThan(10)
+    },
+  )
 })
 
 describe('links', () => {

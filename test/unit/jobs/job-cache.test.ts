@@ -4,6 +4,7 @@ import { decode, Float } from '../../../core/codec/index.ts'
 import type { BatchOrder } from '../../../core/jobs/batches.ts'
 import { JobCache } from '../../../core/jobs/job-cache.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { testProgram } from '../../harness/test-program.ts'
 import { bytes, vectors } from '../../harness/vectors.ts'
 
@@ -103,7 +104,7 @@ describe('reserve', () => {
     expect(await cache.reserve('20240229120000000002')).toBe(false)
   })
 
-  test('gives each jid to one of several processes only', async () => {
+  test('gives each jid to one of several processes only', SLOW, async () => {
     const runs = [1, 2, 3].map(() => execa(process.execPath, [child, directory, 'reserve', '100']))
     const counts = (await Promise.all(runs)).map(({ stdout }) => Number(stdout))
     expect(counts.reduce((sum, count) => sum + count)).toBe(100)
@@ -161,7 +162,7 @@ describe('a return', () => {
     expect([...cache.returns(jid).values()]).toEqual([{ return: 1 }])
   })
 
-  test('that was acknowledged is there after kill -9', async () => {
+  test('that was acknowledged is there after kill -9', SLOW, async () => {
     const run = execa(process.execPath, [child, directory, 'returns'], { reject: false })
     let lines = 0
     run.stdout.on('data', (chunk: Buffer) => {

@@ -4,6 +4,7 @@ import { JobCache } from '../../../core/jobs/job-cache.ts'
 import { matchesQuery } from '../../../core/jobs/job-query.ts'
 import { keysUnder, openStore } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const jidOf = (n: number) => `202402291200${String(n).padStart(8, '0')}`
 const COUNT = 600
@@ -53,14 +54,14 @@ const fitting = (query: JobQuery) =>
     .reverse()
 const listed = (query: JobQuery) => Array.from(cache.list(query), ({ jid }) => jid)
 
-test('matching jobs are found, newest first, with and without an index', async () => {
+test('matching jobs are found, newest first, with and without an index', SLOW, async () => {
   for (const query of queries) expect(listed(query)).toEqual(fitting(query))
   await cache.completeIndex()
   for (const query of queries) expect(listed(query)).toEqual(fitting(query))
   for (const query of queries) expect(listed({ ...query, limit: 2 })).toEqual(fitting(query).slice(0, 2))
 })
 
-test('jobs of a rare value are found without reading the others', async () => {
+test('jobs of a rare value are found without reading the others', SLOW, async () => {
   await cache.completeIndex()
   const store = openStore(JobCache.path(directory))
   for (const { jid } of loads.filter(({ load }) => load.user === 'root')) await forget(store, jid)
@@ -73,7 +74,7 @@ test('jobs of a rare value are found without reading the others', async () => {
   }
 })
 
-test('the index lists existing jobs with their current values', async () => {
+test('the index lists existing jobs with their current values', SLOW, async () => {
   const jid = jidOf(9000)
   await cache.saveLoad(jid, { fun: 'a.b', tgt: '*', user: 'eve' }, [])
   await cache.saveLoad(jid, { fun: 'c.d', tgt: '*', user: 'eve' }, [])

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { JobCache } from '../../../core/jobs/job-cache.ts'
 import { openStore } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const HOUR = 3_600_000
 const load = { fun: 'test.ping', tgt: '*', arg: [], user: 'root' }
@@ -43,7 +43,7 @@ async function trimmed(most: number): Promise<string[]> {
   return gone
 }
 
-test('the oldest jobs are removed completely until the size is within the limit', async () => {
+test('the oldest jobs are removed completely until the size is within the limit', SLOW, async () => {
   const jids: string[] = []
   for (let n = 0; n < 10; n++) {
     jids.push(await finished(n, 200))
@@ -93,7 +93,7 @@ test('jobs that may still run are kept, and jobs that are not yet written to a s
   expect(await trimmed(0)).toEqual([begun, unannounced])
 })
 
-test('returns that arrive meanwhile do not wait for its end', SLOW_TEST, async () => {
+test('returns that arrive meanwhile do not wait for its end', SLOW, async () => {
   for (let n = 0; n < 3; n++) await finished(n, 700)
   await written()
   now += 2 * HOUR

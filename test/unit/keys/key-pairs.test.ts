@@ -7,7 +7,7 @@ import { currentUser } from '../../../core/base/current-user.ts'
 import { PrivateKey, PublicKey } from '../../../core/crypto/index.ts'
 import { loadMasterKeys, MinionKeys } from '../../../core/keys/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 let directory: string
 let pem: string
@@ -60,7 +60,7 @@ describe('the key pair of a master', () => {
     expect((await loadMasterKeys(masterConfig({ pki_dir: path('pki') }))).key.pem).toBe(key.pem)
   })
 
-  test('is one pair when several processes start at once', SLOW_TEST, async () => {
+  test('is one pair when several processes start at once', SLOW, async () => {
     const loaded = await Promise.all([1, 2, 3].map(() => loadMasterKeys(masterConfig())))
     expect(new Set(loaded.map(({ key }) => key.pem)).size).toBe(1)
     expect((await readdir(directory)).sort()).toEqual(['master.pem', 'master.pub'])
@@ -134,7 +134,7 @@ describe('the signature of the master key', () => {
 })
 
 describe('the keys of a minion', () => {
-  test('are made at the first start', async () => {
+  test('are made at the first start', SLOW, async () => {
     const { key, signingKey } = await MinionKeys.open(minionConfig())
     expect([mode('minion.pem'), mode('minion.pub')]).toEqual([0o400, 0o644])
     expect(signingKey).toBeUndefined()

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { parseMinionId } from '../../../core/base/minion-id.ts'
 import { KeyStore } from '../../../core/keys/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { testProgram } from '../../harness/test-program.ts'
 import { vectors } from '../../harness/vectors.ts'
 import { randomPem } from './pems.ts'
@@ -113,20 +114,20 @@ describe('an offered key', () => {
 })
 
 describe('a hundred keys for one id at once', () => {
-  test('in one process: one is pending, all others are denied', async () => {
+  test('in one process: one is pending, all others are denied', SLOW, async () => {
     const offers = Array.from({ length: 100 }, () => verdictOf('web1', randomPem()))
     expect(tally(await Promise.all(offers))).toEqual({ pending: 1, denied: 99 })
     expect(await keys.list()).toMatchObject({ pending: ['web1'], denied: ['web1'], accepted: [] })
   })
 
-  test('in four processes: one is pending, all others are denied', async () => {
+  test('in four processes: one is pending, all others are denied', SLOW, async () => {
     const runs = [1, 2, 3, 4].map(() => execa(process.execPath, [child, pkiDir, 'web1', '25']))
     const verdicts = (await Promise.all(runs)).flatMap(({ stdout }) => stdout.split(' '))
     expect(tally(verdicts)).toEqual({ pending: 1, denied: 99 })
     expect((await readdir(join(pkiDir, 'minions_pre'))).length).toBe(1)
   })
 
-  test('automatically accepted: one is accepted, all others are denied', async () => {
+  test('automatically accepted: one is accepted, all others are denied', SLOW, async () => {
     const offers = Array.from({ length: 100 }, () => verdictOf('web1', randomPem(), autoSign))
     expect(tally(await Promise.all(offers))).toEqual({ accepted: 1, denied: 99 })
   })

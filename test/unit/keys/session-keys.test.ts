@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { PublicKey } from '../../../core/crypto/index.ts'
 import { KeyStore, SessionKeys } from '../../../core/keys/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { randomPem } from './pems.ts'
 import { policy } from './policies.ts'
 
@@ -54,7 +54,7 @@ describe('a session key', () => {
 
   test(
     'is found by a worker at once, even if it has looked for the key in the same turn of its event loop',
-    SLOW_TEST,
+    SLOW,
     async () => {
       await accept('web1')
       expect(await sessions.current('web1')).toBeUndefined()

@@ -5,7 +5,7 @@ import type { Context } from '../../../core/author/index.ts'
 import { createContext, type LoaderSettings, openLoader, refusalsHere } from '../../../core/loader/index.ts'
 import { createLogger } from '../../../core/log/index.ts'
 import { quietLog } from '../../harness/log.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { eventually, until } from '../../harness/until.ts'
 import { call, extensionFolder } from './folder.ts'
 
@@ -109,20 +109,24 @@ describe('precedence', () => {
     const loader = open({ module_dirs: [folder.path, path.join(folder.path, 'direct')] })
     expect([await call(loader, 'one.who'), await call(loader, 'two.who')]).toEqual(['one', 'two'])
   })
-  test('several files provide one name: the first with a function wins, others add theirs', async () => {
-    await put('modules/apt.js', `${provider('apt', 'pkg')}export const hold = () => 'apt'\n`)
-    await put('modules/zypper.js', `${provider('zypper', 'pkg')}export const lock = () => 'zypper'\n`)
-    const loader = open()
-    const calls = ['pkg.who', 'pkg.hold', 'pkg.lock', 'apt.who'].map((name) => call(loader, name))
-    expect(await Promise.all(calls)).toEqual([
-      'apt',
-      'apt',
-      'zypper',
-      "'apt.who' is not available. Possible reasons: 'apt is offered as pkg'",
-    ])
-    expect(await loader.view.functions('pkg.*')).toEqual(['pkg.hold', 'pkg.lock', 'pkg.who'])
-    expect((await loader.view.providers()).pkg).toBe(path.join(folder.path, 'modules/apt.js'))
-  })
+  test(
+    'several files provide one name: the first with a function wins, others add theirs',
+    SLOW,
+    async () => {
+      await put('modules/apt.js', `${provider('apt', 'pkg')}export const hold = () => 'apt'\n`)
+      await put('modules/zypper.js', `${provider('zypper', 'pkg')}export const lock = () => 'zypper'\n`)
+      const loader = open()
+      const calls = ['pkg.who', 'pkg.hold', 'pkg.lock', 'apt.who'].map((name) => call(loader, name))
+      expect(await Promise.all(calls)).toEqual([
+        'apt',
+        'apt',
+        'zypper',
+        "'apt.who' is not available. Possible reasons: 'apt is offered as pkg'",
+      ])
+      expect(await loader.view.functions('pkg.*')).toEqual(['pkg.hold', 'pkg.lock', 'pkg.who'])
+      expect((await loader.view.providers()).pkg).toBe(path.join(folder.path, 'modules/apt.js'))
+    },
+  )
   test('a module comes from the file of its name, then from files whose names contain it, then from others', async () => {
     await put('modules/a_corp.js', `${provider('corp', 'pkg')}export const only = () => 'corp'\n`)
     await put('modules/b_aptpkg.js', `${provider('aptpkg', 'pkg')}export const hold = () => 'aptpkg'\n`)
@@ -163,7 +167,7 @@ describe('precedence', () => {
       expect(await open(config).isBuiltIn('test.ping')).toBe(is)
     },
   )
-  test('disabled modules and those not on the whitelist are absent, with a reason', async () => {
+  test('disabled modules and those not on the whitelist are absent, with a reason', SLOW, async () => {
     await put('modules/mod.js', provider('x'))
     const disabled = open({ disable_modules: ['mod'] })
     expect(await call(disabled, 'mod.who')).toBe(
@@ -212,7 +216,7 @@ describe('virtual', () => {
       "'pkg2' __virtual__ returned False: needs more; needs apt (aptpkg)",
     )
   })
-  test('false without a reason, true, and facts', async () => {
+  test('false without a reason, true, and facts', SLOW, async () => {
     expect(await call(openFixtures(), 'falsy.never')).toBe("'falsy' __virtual__ returned False")
     expect(await call(openFixtures(), 'pkg.install')).toBe('installed by provides')
     expect(await call(openFixtures({}, { grains: { os: 'Debian' } }), 'pkg.install')).toBe(
@@ -250,7 +254,7 @@ describe('virtual', () => {
     ['functions', '[a, c]'],
     ['names', "['a', 'd']"],
     ['both', "['a', c]"],
-  ])('load defines the public functions: %s', async (_, load) => {
+  ])('load defines the public functions: %s', SLOW, async (_, load) => {
     await put(
       'modules/some.js',
       `export const a = () => 1\nexport const b = () => 2\nconst c = () => 3\nexport { c as d }\nexport const load = ${load}\n`,
@@ -283,7 +287,7 @@ describe('virtual', () => {
       `'some.a' is not available. Possible reasons: '${file}: ${sentence}'`,
     )
   })
-  test('names that begin with _ are private for all callers', SLOW_TEST, async () => {
+  test('names that begin with _ are private for all callers', SLOW, async () => {
     const file = await put(
       'modules/some.ts',
       "import { fn } from 'salt-ts'\nexport const _secret = fn(() => 1)\nexport function _plain() {}\n" +
@@ -315,7 +319,7 @@ describe('broken files', () => {
       `'${name}' is not available. Possible reasons: '${inFixture(file)}:${reason}'`,
     )
   })
-  test('a module that hangs on import is given up, without effect on others', SLOW_TEST, async () => {
+  test('a module that hangs on import is given up, without effect on others', SLOW, async () => {
     const loader = openFixtures({}, { timeoutMs: 1500 })
     const [hanging, other] = await Promise.all([
       call(loader, 'hangs.never'),
@@ -529,7 +533,7 @@ export const of = fn({ width: p.number(), height: p.number() }, ({ width, height
     expect(await call(untyped('area.of'), [1], { height: 2 })).toEqual([1, 2])
     await expect(call(untyped('area.of'), { width: 1, heigth: 2 })).rejects.toThrow(/not valid: heigth=2/)
   })
-  test('call of a missing function suggests a similar name, and imports nothing for that', async () => {
+  test('call of a missing function suggests a similar name, and imports nothing for that', SLOW, async () => {
     await put('modules/near.js', "throw new Error('imported')\nexport const greet = () => 1\n")
     const { call } = createContext(base(), open())
     await expect(call(untyped('cmd.rnu'), ['id'])).rejects.toThrow(
@@ -620,7 +624,7 @@ export const other = fn({ word: p.string() }, ({ word }, { log }) => log.info('o
       'salt.loaded.ext.module.own: other with **********\n',
     ])
   })
-  test('an unknown function is an error with the reason', async () => {
+  test('an unknown function is an error with the reason', SLOW, async () => {
     const context = createContext(base(), open())
     await expect(context.call(untyped('no.such'))).rejects.toMatchObject({
       code: 'FUNCTION_NOT_FOUND',

@@ -5,6 +5,7 @@
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { quietLog } from '../../harness/log.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { call, extensionFolder } from './folder.ts'
 
 const folder = extensionFolder()
@@ -20,7 +21,7 @@ describe('LazyLoaderVirtualEnabledTest', () => {
   test('test_badkey, test_single_item_no_dot: a name without a point is no function', async () => {
     expect(await call(open(), 'test')).toBe("'test' is not available.")
   })
-  test('test_disable: a module of disable_modules is absent', async () => {
+  test('test_disable: a module of disable_modules is absent', SLOW, async () => {
     expect(await open({ disable_modules: ['cmd'] }).view.functions('cmd.*')).toEqual([])
   })
   test('test_virtual: a module whose virtual is false is absent', async () => {
@@ -47,14 +48,18 @@ export const test3 = () => true
 export const test4 = () => true
 ${rest}`
 
-  test('LazyLoaderTest.test_depends: a function that lacks what it needs is absent, or answered by its fallback', async () => {
-    await put('modules/loadertest.js', needing(''))
-    const loader = open()
-    expect(await loader.view.functions('loadertest.*')).toEqual(['loadertest.test', 'loadertest.test4'])
-    expect(await call(loader, 'loadertest.test3')).toContain('nosuch')
-    expect(await call(loader, 'loadertest.test4')).toBe('instead')
-  })
-  test('a fallback made by fn has its own parameters', async () => {
+  test(
+    'LazyLoaderTest.test_depends: a function that lacks what it needs is absent, or answered by its fallback',
+    SLOW,
+    async () => {
+      await put('modules/loadertest.js', needing(''))
+      const loader = open()
+      expect(await loader.view.functions('loadertest.*')).toEqual(['loadertest.test', 'loadertest.test4'])
+      expect(await call(loader, 'loadertest.test3')).toContain('nosuch')
+      expect(await call(loader, 'loadertest.test4')).toBe('instead')
+    },
+  )
+  test('a fallback made by fn has its own parameters', SLOW, async () => {
     await put(
       'modules/loadertest.ts',
       `import { fn, p } from 'salt-ts'
@@ -73,7 +78,7 @@ export const get = fn(() => 'own')\n`,
     )
     expect(await call(open(), 'loadertest.f')).toContain('dependsOn failed: dependsOn has {"binary":"sh"}')
   })
-  test('test__load__and_depends: load leaves out what a fallback would answer', async () => {
+  test('test__load__and_depends: load leaves out what a fallback would answer', SLOW, async () => {
     await put('modules/loadertest.js', needing('export const load = [test]\n'))
     const loader = open()
     expect(await loader.view.functions('loadertest.*')).toEqual(['loadertest.test'])
@@ -141,22 +146,26 @@ describe('virtual', () => {
     await call(loader, 'first.f')
     expect(await call(loader, 'mod.f')).toBe(refusal('hello Debian web it'))
   })
-  test('that calls its own module, or a function that needs a minion, fails with a reason', async () => {
-    await put('modules/mod.js', told(`({ call }) => call('mod.f')`))
-    const loader = open()
-    expect(await call(loader, 'mod.f')).toContain(
-      "'mod.f' cannot be called while its own module is being loaded; move the call into a function.",
-    )
-    await put(
-      'modules/asks.js',
-      `import { fn } from 'salt-ts'\nexport const f = fn((_, { minion }) => minion.running())\n`,
-    )
-    await put('modules/mod.js', told(`({ call }) => call('asks.f')`))
-    await loader.reload()
-    expect(await call(loader, 'mod.f')).toContain(
-      'virtual failed: context.minion is not available to functions that are called while a module is loaded.',
-    )
-  })
+  test(
+    'that calls its own module, or a function that needs a minion, fails with a reason',
+    SLOW,
+    async () => {
+      await put('modules/mod.js', told(`({ call }) => call('mod.f')`))
+      const loader = open()
+      expect(await call(loader, 'mod.f')).toContain(
+        "'mod.f' cannot be called while its own module is being loaded; move the call into a function.",
+      )
+      await put(
+        'modules/asks.js',
+        `import { fn } from 'salt-ts'\nexport const f = fn((_, { minion }) => minion.running())\n`,
+      )
+      await put('modules/mod.js', told(`({ call }) => call('asks.f')`))
+      await loader.reload()
+      expect(await call(loader, 'mod.f')).toContain(
+        'virtual failed: context.minion is not available to functions that are called while a module is loaded.',
+      )
+    },
+  )
 })
 
 test('test_loaders_have_uniq_context: what files of one loader share, those of another do not see', async () => {

@@ -8,7 +8,7 @@ import type { Snapshot } from '../../../core/metrics/snapshot.ts'
 import { scrape } from '../../harness/exposition.ts'
 import { quietLog } from '../../harness/log.ts'
 import { freePort } from '../../harness/ports.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { until } from '../../harness/until.ts'
 
 const snapshot: Snapshot = { salt_master_subscribers: [{ labels: [], value: 7 }] }
@@ -84,7 +84,7 @@ test('the number of idle connections is limited', async () => {
   )
 })
 
-test('a port in use is named, and used once it is free', SLOW_TEST, async () => {
+test('a port in use is named, and used once it is free', SLOW, async () => {
   const port = await freePort()
   const first = await serveMetrics({ host: '127.0.0.1', port, gather: async () => snapshot, log: quietLog })
   const told: string[] = []

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { compareApkVersions } from '../../../modules/_apk/version.ts'
 import * as pkg from '../../../modules/apkpkg.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 import { linesOf, stubProgram } from './stub.ts'
 
@@ -32,7 +33,7 @@ const ask = (fn: AnyFn, given: Record<string, unknown> = {}) => call(fn, given, 
 const INSTALLED = 'WARNING: opening /var/cache/apk: No such file\nmusl-1.2.4-r2\npy3-pip-23.1.2-r0'
 const UPGRADES = '(1/1) Upgrading musl (1.2.4-r2 -> 1.2.4-r3)\nOK: 10 MiB in 15 packages'
 
-test('apkpkg lists installed and newer packages (a stand-in for apk)', async () => {
+test('apkpkg lists installed and newer packages (a stand-in for apk)', SLOW, async () => {
   await apk({
     'info -v': INSTALLED,
     'upgrade -s': UPGRADES,
@@ -50,7 +51,7 @@ test('apkpkg lists installed and newer packages (a stand-in for apk)', async () 
   expect(await runs()).toContain('update')
 })
 
-test('apkpkg installs, upgrades and removes with the right commands (a stand-in for apk)', async () => {
+test('apkpkg installs, upgrades and removes with the right commands (a stand-in for apk)', SLOW, async () => {
   await apk({ 'info -v': INSTALLED })
   await ask(pkg.install, { name: 'vim,nano' })
   await ask(pkg.install, { pkgs: ['musl', { vim: '9.0-r0' }, { nano: '>=7' }], refresh: true })

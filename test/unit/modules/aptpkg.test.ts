@@ -8,6 +8,7 @@ import * as pkg from '../../../modules/aptpkg.ts'
 import * as lowpkg from '../../../modules/dpkg_lowpkg.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, program } from '../../harness/needs.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { commandContext } from './commands.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
@@ -63,30 +64,29 @@ const ask = (fn: AnyFn, given: object = {}, inside = context()) =>
 /** Shell that makes dpkg's database what it is after an installation. */
 const sets = (...entries: string[]) => `cat > ${status} <<'END'\n${entries.join('\n')}\nEND`
 
-test(
-  'aptpkg lists the package files that were downloaded, by name and version',
-  needs(program('dpkg-deb')),
-  async () => {
-    const cache = join(folder, 'var', 'cache', 'apt')
-    await mkdir(cache, { recursive: true })
-    for (const name of ['a', 'b']) {
-      const source = join(folder, name)
-      await mkdir(join(source, 'DEBIAN'), { recursive: true, mode: 0o755 })
-      const control = entry(name, '1.0').replace(/^Status.*\n/m, '')
-      await writeFile(join(source, 'DEBIAN', 'control'), control)
-      execFileSync('dpkg-deb', ['--root-owner-group', '-b', source, join(cache, `${name}.deb`)], {
-        stdio: 'ignore',
-      })
-    }
-    expect(await ask(pkg.list_downloaded, { root: folder })).toMatchObject({
-      a: { '1.0': { path: join(cache, 'a.deb') } },
-      b: { '1.0': { path: join(cache, 'b.deb') } },
+test('aptpkg lists the package files that were downloaded, by name and version', {
+  ...needs(program('dpkg-deb')),
+  ...SLOW,
+}, async () => {
+  const cache = join(folder, 'var', 'cache', 'apt')
+  await mkdir(cache, { recursive: true })
+  for (const name of ['a', 'b']) {
+    const source = join(folder, name)
+    await mkdir(join(source, 'DEBIAN'), { recursive: true, mode: 0o755 })
+    const control = entry(name, '1.0').replace(/^Status.*\n/m, '')
+    await writeFile(join(source, 'DEBIAN', 'control'), control)
+    execFileSync('dpkg-deb', ['--root-owner-group', '-b', source, join(cache, `${name}.deb`)], {
+      stdio: 'ignore',
     })
-  },
-)
+  }
+  expect(await ask(pkg.list_downloaded, { root: folder })).toMatchObject({
+    a: { '1.0': { path: join(cache, 'a.deb') } },
+    b: { '1.0': { path: join(cache, 'b.deb') } },
+  })
+})
 
 describe('Reading the database of dpkg', () => {
-  test('lists installed and removed packages, foreign ones with their architecture', async () => {
+  test('lists installed and removed packages, foreign ones with their architecture', SLOW, async () => {
     expect(await ask(pkg.list_pkgs)).toEqual({ shop: '1.0', tool: '2:3.1-1', 'old:i386': '1' })
     expect(await ask(pkg.list_pkgs, { removed: true })).toEqual({ gone: '5' })
     expect(await ask(pkg.list_pkgs, { versions_as_list: true })).toMatchObject({ shop: ['1.0'] })
@@ -109,7 +109,7 @@ describe('Reading the database of dpkg', () => {
     expect(await ask(pkg.info_installed, { names: ['none'], failhard: false })).toEqual({})
   })
 
-  test('holds and unholds packages', async () => {
+  test('holds and unholds packages', SLOW, async () => {
     expect(await ask(pkg.get_selections, { state: 'hold' })).toEqual({ hold: ['tool'] })
     expect(await ask(pkg.hold, { name: 'shop' })).toMatchObject({
       shop: {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { parseLine } from '../../../modules/_at/queue.ts'
 import * as at from '../../../modules/at.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { commandContext } from './commands.ts'
 import { type AnyFn, call } from './context.ts'
 
@@ -46,7 +47,7 @@ describe('at (recorded)', () => {
     expect(await at.virtual({} as never)).toBe(true)
   })
 
-  test('lists queued jobs, with tags', async () => {
+  test('lists queued jobs, with tags', SLOW, async () => {
     expect(await ask(at.atq)).toEqual({ jobs: [nightly, other] })
     expect(await ask(at.atq, { tag: 'nightly' })).toEqual({ jobs: [nightly] })
     expect(await ask(at.atq, { tag: '12' })).toEqual({ jobs: [other] })
@@ -58,7 +59,7 @@ describe('at (recorded)', () => {
     expect(parseLine('nothing')).toBeUndefined()
   })
 
-  test('schedules a command, and returns its job', async () => {
+  test('schedules a command, and returns its job', SLOW, async () => {
     expect(await ask(at.at, { args: ['3:05am', 'bin/my', 'script'], tag: 'x' })).toEqual({ jobs: [other] })
     expect(await noted('script')).toBe('### SALT: x\nbin/my script')
     expect(await ask(at.at, { args: ['never', 'true'] })).toEqual({ jobs: [], error: 'invalid timespec' })
@@ -90,7 +91,7 @@ describe('at (recorded)', () => {
     expect(await ask(at.atc, { jobid: '99' })).toEqual({ error: "invalid job id '99'" })
   })
 
-  test('finds jobs by their properties', async () => {
+  test('finds jobs by their properties', SLOW, async () => {
     expect(await ask(at.jobcheck, { hour: '3', minute: '5', day: '4', month: '12', year: '26' })).toEqual({
       jobs: [other],
     })

@@ -10,7 +10,7 @@ import * as cmd from '../../../modules/cmd.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, ROOT } from '../../harness/needs.ts'
 import { isAlive, withEnvironment } from '../../harness/processes.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { eventually, until } from '../../harness/until.ts'
 import { call, fakeContext } from './context.ts'
 import { stubProgram } from './stub.ts'
@@ -65,7 +65,7 @@ describe('cmd.run', () => {
     expect(outcome).toMatchObject({ stdout: 'b', stderr: 'a', retcode: 0 })
   })
 
-  test('runs without mkfifo too, then on sockets', async () => {
+  test('runs without mkfifo too, then on sockets', SLOW, async () => {
     vi.stubEnv('PATH', folder)
     vi.resetModules() // they keep pipes in store
     const cmd = await import('../../../modules/cmd.ts')
@@ -95,7 +95,7 @@ describe('cmd.run', () => {
     )
   })
 
-  test('reads 64 MB of output in linear time', async () => {
+  test('reads 64 MB of output in linear time', SLOW, async () => {
     const text = (await call(cmd.run, { cmd: 'head -c 67108864 /dev/zero | tr "\\0" x' })) as string
     expect(text).toHaveLength(64 * 1024 * 1024)
   })
@@ -336,7 +336,7 @@ describe('Encodings', () => {
 })
 
 describe('Time', () => {
-  test('a command that takes too long is killed with all processes it started', async () => {
+  test('a command that takes too long is killed with all processes it started', SLOW, async () => {
     const context = fakeContext()
     const pids = join(folder, 'pids')
     const line = `sleep 300 & echo $! >> ${pids}; (sleep 301 & echo $! >> ${pids}); sh -c 'echo $$ >> ${pids}; sleep 302'`
@@ -349,7 +349,7 @@ describe('Time', () => {
 
   test(
     'when a command that took too long is given up, none of its processes is left, however slowly they end',
-    SLOW_TEST,
+    SLOW,
     async () => {
       const busy = Array.from({ length: 2 * availableParallelism() }, () =>
         spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }),
@@ -363,7 +363,7 @@ describe('Time', () => {
     },
   )
 
-  test('a command that forks all the time leaves no process when it is killed', SLOW_TEST, async () => {
+  test('a command that forks all the time leaves no process when it is killed', SLOW, async () => {
     const env = { SALT_TEST_COMMAND: `${folder}/forking` }
     const line = 'for i in 1 2; do (while :; do sleep 5 > /dev/null 2>&1 & done) & done; wait'
     for (let round = 0; round < 3; round++) {
@@ -576,7 +576,7 @@ describe('The relatives of cmd.run', () => {
     expect(await call(cmd.exec_code_all, { lang: 'sh', code: 'exit 3' })).toMatchObject({ retcode: 3 })
   })
 
-  test('script and exec_code accept the options of cmd.run', async () => {
+  test('script and exec_code accept the options of cmd.run', SLOW, async () => {
     const source = join(folder, 'options.sh')
     await writeFile(source, '#!/bin/sh\npwd; umask; echo $A; cat; exit 4\n')
     const given = { cwd: folder, umask: '077', env: { A: 'a' }, stdin: 'in', success_retcodes: [4] }

@@ -22,6 +22,7 @@ import { FileRoots } from '../../harness/file-roots.ts'
 import { filesBelow } from '../../harness/files.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, ROOT } from '../../harness/needs.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 let roots: FileRoots
@@ -404,31 +405,30 @@ test('recv and recv_chunked write the data that salt-cp sends', async () => {
   expect(within.retcode).toBe(1)
 })
 
-test(
-  'recv and recv_chunked write nothing outside through a planted link, and unpack no bomb',
-  needs(ROOT),
-  async () => {
-    const strangers = join(folder, 'strangers')
-    const precious = join(folder, 'precious')
-    await mkdir(strangers)
-    await chown(strangers, 65_534, 65_534)
-    await writeFile(precious, 'precious')
-    const planted = join(strangers, 'planted')
-    await symlink(precious, planted)
-    await lchown(planted, 65_534, 65_534)
-    const second = join(strangers, 'second')
-    await link(precious, second)
-    for (const dest of [planted, second]) {
-      for (const append of [false, true]) {
-        const sent = { dest, chunk: Buffer.from('evil').toString('base64'), compressed: false, append }
-        expect(await run(cp.recv_chunked, sent, context())).not.toBe(true)
-      }
-      expect(await run(cp.recv, { files: { x: 'evil' }, dest }, context())).toEqual({ [dest]: false })
+test('recv and recv_chunked write nothing outside through a planted link, and unpack no bomb', {
+  ...needs(ROOT),
+  ...SLOW,
+}, async () => {
+  const strangers = join(folder, 'strangers')
+  const precious = join(folder, 'precious')
+  await mkdir(strangers)
+  await chown(strangers, 65_534, 65_534)
+  await writeFile(precious, 'precious')
+  const planted = join(strangers, 'planted')
+  await symlink(precious, planted)
+  await lchown(planted, 65_534, 65_534)
+  const second = join(strangers, 'second')
+  await link(precious, second)
+  for (const dest of [planted, second]) {
+    for (const append of [false, true]) {
+      const sent = { dest, chunk: Buffer.from('evil').toString('base64'), compressed: false, append }
+      expect(await run(cp.recv_chunked, sent, context())).not.toBe(true)
     }
-    expect(await readFile(precious, 'utf8')).toBe('precious')
-    const bomb = gzipSync(Buffer.alloc(80 * 2 ** 20)).toString('base64')
-    expect(await run(cp.recv_chunked, { dest: join(folder, 'bomb'), chunk: bomb }, context())).toMatch(
-      /larger than/,
-    )
-  },
-)
+    expect(await run(cp.recv, { files: { x: 'evil' }, dest }, context())).toEqual({ [dest]: false })
+  }
+  expect(await readFile(precious, 'utf8')).toBe('precious')
+  const bomb = gzipSync(Buffer.alloc(80 * 2 ** 20)).toString('base64')
+  expect(await run(cp.recv_chunked, { dest: join(folder, 'bomb'), chunk: bomb }, context())).toMatch(
+    /larger than/,
+  )
+})

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as cron from '../../../modules/cron.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, ROOT } from '../../harness/needs.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 import { linesOf, stubProgram } from './stub.ts'
 
@@ -130,7 +131,7 @@ describe('cron.set_job', () => {
     })
   })
 
-  test('changes nothing if the job exists', async () => {
+  test('changes nothing if the job exists', SLOW, async () => {
     for (const notes of [{}, { identifier: 'week' }, { identifier: 'week', comment: 'x' }]) {
       await mine(cron.set_job, { ...weekly, ...notes })
       const written = (await writes()).length
@@ -219,7 +220,7 @@ describe('cron.set_job', () => {
 describe('cron.set_special', () => {
   const hourly = { special: '@hourly', cmd: 'echo foobar' }
 
-  test('adds, updates and leaves a job', async () => {
+  test('adds, updates and leaves a job', SLOW, async () => {
     expect(await mine(cron.set_special, hourly)).toBe('new')
     expect(await mine(cron.set_special, hourly)).toBe('present')
     expect(await mine(cron.set_special, { ...hourly, special: '@daily' })).toBe('updated')
@@ -253,20 +254,20 @@ describe('Jobs are removed', () => {
     expect(await tabText()).toBe(`${MARKER}\n`)
   })
 
-  test('only with the times that are given', async () => {
+  test('only with the times that are given', SLOW, async () => {
     await mine(cron.set_job, weekly)
     expect(await mine(cron.rm_job, { cmd: weekly.cmd, dayweek: '2' })).toBe('absent')
     expect(await mine(cron.rm_job, { cmd: weekly.cmd, minute: 'random' })).toBe('absent')
     expect(await mine(cron.rm_job, { cmd: weekly.cmd, dayweek: '1' })).toBe('removed')
   })
 
-  test('by their identifier, and not by the command of a job that has an identifier', async () => {
+  test('by their identifier, and not by the command of a job that has an identifier', SLOW, async () => {
     await mine(cron.set_job, { ...weekly, identifier: 'week' })
     expect(await mine(cron.rm_job, { cmd: weekly.cmd })).toBe('absent')
     expect(await mine(cron.rm_job, { cmd: 'whatever', identifier: 'week' })).toBe('removed')
   })
 
-  test('by cron.rm_special', async () => {
+  test('by cron.rm_special', SLOW, async () => {
     const foo = { special: '@daily', cmd: '/usr/bin/foo' }
     await mine(cron.set_special, foo)
     expect(await mine(cron.rm_special, { ...foo, special: '@hourly' })).toBe('absent')

@@ -24,6 +24,7 @@ import { openLoader } from '../../../core/loader/index.ts'
 import * as file from '../../../modules/file.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, ROOT } from '../../harness/needs.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { until } from '../../harness/until.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 import { stubProgram } from './stub.ts'
@@ -434,7 +435,7 @@ describe('Files and folders', () => {
     run.mockRestore()
   })
 
-  test('rmdir with recurse removes a tree of thousands of nested folders', async () => {
+  test('rmdir with recurse removes a tree of thousands of nested folders', SLOW, async () => {
     const top = join(folder, 'deep')
     const depth = 1500
     await mkdir(top)
@@ -460,7 +461,7 @@ describe('Files and folders', () => {
     expect(await modeOf('dst/program')).toBe(0o755)
   })
 
-  test('copy with recurse copies small files and large ones', async () => {
+  test('copy with recurse copies small files and large ones', SLOW, async () => {
     for (const size of [0, 65_535, 65_536, 300_000])
       await writeFile(join(folder, `${size}`), 'é'.repeat(size / 2))
     const dst = join(folder, 'copy')
@@ -681,7 +682,7 @@ describe('Programs', () => {
     expect(await ask(file.check_file_meta, meta)).toEqual({ selinux: { type: 'tmp_t' } })
   })
 
-  test('apply_template_on_contents renders with a context over defaults', async () => {
+  test('apply_template_on_contents renders with a context over defaults', SLOW, async () => {
     const given = { contents: '{{ x }}{{ y }}\n', template: 'jinja', context: { x: 1 }, saltenv: 'base' }
     const defaults = { x: 5, y: 6 }
     expect(await ask(file.apply_template_on_contents, { ...given, defaults })).toBe('16\n')

@@ -8,7 +8,7 @@ import { withLogin } from '../../../modules/_git/address.ts'
 import { readFetch, readStatus } from '../../../modules/_git/parse.ts'
 import * as git from '../../../modules/git.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { commandContext } from './commands.ts'
 import { type AnyFn, call } from './context.ts'
 
@@ -59,7 +59,7 @@ describe('Changes', () => {
     })
   })
 
-  test('are staged, committed, and described', async () => {
+  test('are staged, committed, and described', SLOW, async () => {
     await edit('b', 'text\n')
     expect(await ask(git.add, { filename: 'b', opts: '-v' })).toBe("add 'b'")
     expect(await ask(git.diff, { cached: true })).toContain('+text')
@@ -97,7 +97,7 @@ describe('Changes', () => {
 })
 
 describe('Branches and tags', () => {
-  test('are made, listed, checked out and removed', async () => {
+  test('are made, listed, checked out and removed', SLOW, async () => {
     expect(await ask(git.branch, { name: 'side' })).toBe(true)
     expect(await ask(git.list_branches)).toEqual(['master', 'side'])
     expect(await ask(git.checkout, { rev: 'side' })).toBe("Switched to branch 'side'")
@@ -112,7 +112,7 @@ describe('Branches and tags', () => {
     expect(inRepo('symbolic-ref', 'FOO')).toBe('refs/heads/side')
   })
 
-  test('are merged and compared', async () => {
+  test('are merged and compared', SLOW, async () => {
     inRepo('checkout', '-qb', 'feat')
     await edit('f', '')
     inRepo('add', 'f')
@@ -143,7 +143,7 @@ describe('Branches and tags', () => {
 })
 
 describe('Remotes', () => {
-  test('are cloned, fetched, pulled and pushed', SLOW_TEST, async () => {
+  test('are cloned, fetched, pulled and pushed', SLOW, async () => {
     const clone = { cwd: at('clone') }
     expect(await ask(git.clone, { ...clone, url: repo })).toBe(true)
     expect(await ask(git.clone, { cwd: at('new'), name: 'inner', url: repo })).toBe(true)
@@ -175,7 +175,7 @@ describe('Remotes', () => {
     })
   })
 
-  test('are set and shown without passwords', async () => {
+  test('are set and shown without passwords', SLOW, async () => {
     const set = { url: 'https://h.example/x', https_user: 'me', https_pass: 'p@ss', push_url: '/srv/x' }
     const shown = { fetch: 'https://<redacted>@h.example/x', push: '/srv/x' }
     expect(await ask(git.remote_set, set)).toEqual(shown)
@@ -190,7 +190,7 @@ describe('Remotes', () => {
     expect(() => withLogin('http://h/x', 'me', 'pw')).toThrow('Basic Auth only supported for HTTPS')
   })
 
-  test('use keys in turn, and missing keys are named', async () => {
+  test('use keys in turn, and missing keys are named', SLOW, async () => {
     await writeFile(at('key'), '', { mode: 0o600 })
     const clone = { url: repo, cwd: at('c') }
     const context = commandContext()
@@ -211,7 +211,7 @@ describe('Remotes', () => {
 })
 
 describe('Configuration', () => {
-  test('is read, set and unset', async () => {
+  test('is read, set and unset', SLOW, async () => {
     expect(await ask(git.config_get, { key: 'user.name' })).toBe('n')
     expect(await ask(git.config_get, { key: 'no.such' })).toBeNull()
     expect(await ask(git.config_set, { key: 'a.b', multivar: 'x,y' })).toEqual(['x', 'y'])
@@ -247,7 +247,7 @@ describe('Folders', () => {
     expect(await readFile(at('bare/config'), 'utf8')).toContain('bare = true')
   })
 
-  test('of worktrees are made, listed, removed and forgotten', async () => {
+  test('of worktrees are made, listed, removed and forgotten', SLOW, async () => {
     const tree = at('hotfix')
     expect(await ask(git.worktree_add, { worktree_path: tree })).toContain("new branch 'hotfix'")
     await ask(git.worktree_add, { worktree_path: at('loose'), detach: true })
@@ -268,7 +268,7 @@ describe('Folders', () => {
     await expect(ask(git.worktree_rm)).rejects.toThrow('is not a git worktree')
   })
 
-  test('are archived, and hold submodules', async () => {
+  test('are archived, and hold submodules', SLOW, async () => {
     expect(await ask(git.archive, { output: at('x.tar') })).toBe(true)
     expect(execFileSync('tar', ['tf', at('x.tar')], { encoding: 'utf8' })).toBe('repo/\nrepo/a\n')
     expect(await ask(git.submodule, { command: 'status' })).toBe('')

@@ -8,6 +8,7 @@ import { parse } from 'yaml'
 import { bornAt } from '../../../modules/_lock/born-at.ts'
 import * as grains from '../../../modules/grains.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 const known = {
@@ -139,7 +140,7 @@ describe('Writing', () => {
     expect(await kept()).toEqual({ roles: ['web', 'mail'], os: ['Debian', 'x'], new: { list: ['a', 'b'] } })
   })
 
-  test('by many concurrent writers loses no value', async () => {
+  test('by many concurrent writers loses no value', SLOW, async () => {
     const values = Array.from({ length: 20 }, (_, index) => `v${index}`)
     await Promise.all(values.map((val) => ask(grains.append, { key: 'many', val })))
     expect((await kept()).many.toSorted()).toEqual(values.toSorted())

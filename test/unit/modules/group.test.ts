@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as group from '../../../modules/group.ts'
 import { removeFolder } from '../../harness/folder.ts'
 import { needs } from '../../harness/needs.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { scratchRoot, shadowPrograms } from './_accounts/scratch-root.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
@@ -85,7 +86,7 @@ describe('Groups are changed', needs(...shadowPrograms), () => {
     expect(await below(group.deluser, { name: 'nosuchgroup', username: 'fred' })).toBe(true)
   })
 
-  test('group.members sets the members, as text or list', async () => {
+  test('group.members sets the members, as text or list', SLOW, async () => {
     expect(await below(group.members, { name: 'wheel', members_list: 'root,daemon' })).toBe(true)
     expect(await infoOf('wheel')).toMatchObject({ members: ['root', 'daemon'] })
     expect(await below(group.members, { name: 'wheel', members_list: ['fred'] })).toBe(true)

@@ -11,6 +11,7 @@ import { selfSigned } from '../../harness/certificate.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { type Asked, type HttpServer, httpServer, type Told } from '../../harness/http-server.ts'
 import { needs, ROOT } from '../../harness/needs.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { call, fakeContext } from './context.ts'
 
 const STRANGER = 65534
@@ -88,20 +89,24 @@ describe('http.query', () => {
       })
   })
 
-  test('does not accept a body without a length as complete after a time-out or a cancelled job', async () => {
-    const tcp = createTcpServer((socket) => {
-      socket.on('error', () => {})
-      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf'))
-    })
-    onTestFinished(() => void tcp.close())
-    await once(tcp.listen(0, '127.0.0.1'), 'listening')
-    const url = `http://127.0.0.1:${(tcp.address() as AddressInfo).port}/`
-    expect(await call(http.query, { url, timeout: 0.5 })).toEqual({
-      error: expect.stringContaining('no complete response within 0.5 s'),
-    })
-    const context = fakeContext({ signal: AbortSignal.timeout(500) })
-    await expect(call(http.query, { url }, context)).rejects.toThrow('timeout')
-  })
+  test(
+    'does not accept a body without a length as complete after a time-out or a cancelled job',
+    SLOW,
+    async () => {
+      const tcp = createTcpServer((socket) => {
+        socket.on('error', () => {})
+        socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf'))
+      })
+      onTestFinished(() => void tcp.close())
+      await once(tcp.listen(0, '127.0.0.1'), 'listening')
+      const url = `http://127.0.0.1:${(tcp.address() as AddressInfo).port}/`
+      expect(await call(http.query, { url, timeout: 0.5 })).toEqual({
+        error: expect.stringContaining('no complete response within 0.5 s'),
+      })
+      const context = fakeContext({ signal: AbortSignal.timeout(500) })
+      await expect(call(http.query, { url }, context)).rejects.toThrow('timeout')
+    },
+  )
 
   test('does not show the value of a header that cannot be sent', async () => {
     const url = 'http://127.0.0.1:1/'
@@ -229,7 +234,7 @@ test.each([
   ['a comment without an end', '<r><!-- </r>', 'not valid XML'],
   ['a closing tag without an opening one', '<r></a></r>', 'not valid XML'],
   ['very many levels', '<a>'.repeat(100_000) + '</a>'.repeat(100_000), 'more than 1000 elements'],
-])('http.query refuses XML with %s', async (_, text, message) => {
+])('http.query refuses XML with %s', SLOW, async (_, text, message) => {
   const url = await serve(() => ({ text }))
   await expect(call(http.query, { url, decode: true, decode_type: 'xml' })).rejects.toThrow(message)
 })
@@ -332,7 +337,7 @@ test('http.query decompresses an answer, but not beyond max_body', async () => {
   server.close()
 })
 
-test('http.query checks certificates by ca_bundle, or not at all with verify_ssl=False', async () => {
+test('http.query checks certificates by ca_bundle, or not at all with verify_ssl=False', SLOW, async () => {
   const folder = await temporaryFolder('salt-ts-http-')
   const { cert, key } = await selfSigned(folder)
   const pair = { cert: await readFile(cert), key: await readFile(key) }

@@ -6,6 +6,7 @@ import { readRecord } from '../../../modules/_journal/record.ts'
 import * as journal from '../../../modules/journal.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, program } from '../../harness/needs.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { call, fakeContext } from './context.ts'
 import { linesOf, stubProgram } from './stub.ts'
 
@@ -71,7 +72,7 @@ describe('journal.query (recorded output of journalctl)', () => {
     expect(await query({ lines: 3 })).toHaveLength(3)
   })
 
-  test('leaves out entries that are too large, and stops after 16 megabytes', async () => {
+  test('leaves out entries that are too large, and stops after 16 megabytes', SLOW, async () => {
     const context = fakeContext()
     await stub(`echo '${SYSLOG}'; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo '${SYSLOG}'`)
     expect(await query({}, context)).toHaveLength(2)

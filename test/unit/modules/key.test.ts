@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { fingerprint } from '#internal'
 import * as key from '../../../modules/key.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { call, fakeContext } from './context.ts'
 
 let pki_dir: string
@@ -17,7 +18,7 @@ afterEach(() => removeFolder(pki_dir))
 test.each([
   ['finger', key.finger, 'minion.pub'],
   ['finger_master', key.finger_master, 'minion_master.pub'],
-] as const)('key.%s returns the fingerprint of its key', async (_, fn, file) => {
+] as const)('key.%s returns the fingerprint of its key', SLOW, async (_, fn, file) => {
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
   const within = fakeContext({ opts: { pki_dir, hash_type: 'sha512' } })

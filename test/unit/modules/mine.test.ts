@@ -1,6 +1,7 @@
 import type { Context } from 'salt-ts'
 import { describe, expect, test } from 'vitest'
 import * as mine from '../../../modules/mine.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { call, fakeContext } from './context.ts'
 
 /** A minion with two functions, and what it asks its master or keeps itself. */
@@ -187,7 +188,7 @@ describe('get_docker', () => {
     })
   })
 
-  test('skips values of minions that are no addresses, and handles many ports of one', async () => {
+  test('skips values of minions that are no addresses, and handles many ports of one', SLOW, async () => {
     const ports = Array.from({ length: 30_000 }, (_, at) => ({
       IP: '10.1.1.2',
       PrivatePort: 80,

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as mongodb from '../../../modules/mongodb.ts'
 import { mongodbDouble } from '../../harness/mongodb.ts'
 import { freePort } from '../../harness/ports.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { type AnyFn, call } from './context.ts'
 import { settingsContext } from './settings-context.ts'
 
@@ -43,7 +44,7 @@ const ask = (fn: AnyFn, given: object = {}, of = context()) => call(fn, given as
 const inApp = (fn: AnyFn, given: object = {}, of = context()) => ask(fn, { database: 'app', ...given }, of)
 
 describe('The server', () => {
-  test('returns its version, databases and collections', async () => {
+  test('returns its version, databases and collections', SLOW, async () => {
     expect(await ask(mongodb.version)).toBe('7.0.5')
     expect(await ask(mongodb.db_list)).toEqual(['admin', 'app'])
     expect(await ask(mongodb.db_exists, { name: 'app' })).toBe(true)
@@ -62,7 +63,7 @@ describe('The server', () => {
     ])
   })
 
-  test('that is down makes the job fail, with the sentence of Salt', async () => {
+  test('that is down makes the job fail, with the sentence of Salt', SLOW, async () => {
     const gone = await freePort()
     const failing = async (fn: AnyFn, given: object = {}) => {
       const of = settingsContext({})

@@ -6,6 +6,7 @@ import { readNetstat, readSs, readTraceroute } from '../../../modules/_host/open
 import { readRoutes, readRoutes6, readRouteTo } from '../../../modules/_host/routes.ts'
 import * as network from '../../../modules/network.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { hostContext, stubPrograms } from './_host/context.ts'
 import { type AnyFn, call } from './context.ts'
 
@@ -113,7 +114,7 @@ describe('Output of programs and tables (recorded)', () => {
 })
 
 describe('This host', () => {
-  test('has a loopback interface', async () => {
+  test('has a loopback interface', SLOW, async () => {
     expect(await ask(network.interface_ip, { iface: 'lo' })).toBe('127.0.0.1')
     expect(await ask(network.hw_addr, { iface: 'none' })).toContain(
       'Interface "none" not in available interfaces',

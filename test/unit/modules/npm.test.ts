@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { runProgram } from '../../../modules/_program/run.ts'
 import * as npm from '../../../modules/npm.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 let folder: string
@@ -61,7 +61,7 @@ async function pack(version: string): Promise<Buffer> {
   return readFile(archive)
 }
 
-test('npm installs, lists and removes a package below a folder', SLOW_TEST, async () => {
+test('npm installs, lists and removes a package below a folder', SLOW, async () => {
   expect(await ask(npm.install, { pkg: 'shop@1.0.0', dir: app, silent: false })).toMatchObject({ added: 1 })
   expect(await ask(npm.list, { dir: app })).toMatchObject({ shop: { version: '1.0.0' } })
   const upgraded = await ask(npm.install, { pkgs: ['shop'], dir: app, registry: addressOf(registry) })
@@ -74,30 +74,26 @@ test('npm installs, lists and removes a package below a folder', SLOW_TEST, asyn
   expect(await ask(npm.list, { dir: app })).toEqual({})
 })
 
-test(
-  'npm installs for the whole host without a folder, and changes nothing in a dry run',
-  SLOW_TEST,
-  async () => {
-    await ask(npm.install, { pkg: 'shop', dry_run: true })
-    expect(await ask(npm.list)).toEqual({})
-    await ask(npm.install, { pkg: 'shop' })
-    expect(await ask(npm.list)).toMatchObject({ shop: { version: '1.1.0' } })
-  },
-)
+test('npm installs for the whole host without a folder, and changes nothing in a dry run', SLOW, async () => {
+  await ask(npm.install, { pkg: 'shop', dry_run: true })
+  expect(await ask(npm.list)).toEqual({})
+  await ask(npm.install, { pkg: 'shop' })
+  expect(await ask(npm.list)).toMatchObject({ shop: { version: '1.1.0' } })
+})
 
-test('npm passes on the error of npm about a package that does not exist', async () => {
+test('npm passes on the error of npm about a package that does not exist', SLOW, async () => {
   await expect(ask(npm.install, { pkg: 'none', dir: app, silent: false })).rejects.toThrow(/404/)
   await expect(ask(npm.install, { pkg: 'shop', dir: join(folder, 'absent') })).rejects.toThrow(/absent/)
 })
 
-test('npm accepts no option and no shell command as the name of a package', SLOW_TEST, async () => {
+test('npm accepts no option and no shell command as the name of a package', SLOW, async () => {
   const marker = join(folder, 'marker')
   await expect(ask(npm.install, { pkg: `--prefix=${marker}`, dir: app })).rejects.toThrow()
   await expect(ask(npm.install, { pkg: `$(touch ${marker})`, dir: app })).rejects.toThrow()
   await expect(readFile(marker)).rejects.toThrow('ENOENT')
 })
 
-test('npm reads and cleans the cache', SLOW_TEST, async () => {
+test('npm reads and cleans the cache', SLOW, async () => {
   await ask(npm.install, { pkg: 'shop', dir: app })
   expect(await ask(npm.cache_path)).toBe(join(folder, 'cache'))
   expect(await ask(npm.cache_list)).toContain('shop-1.1.0.tgz')

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { comparePacmanVersions } from '../../../modules/_pacman/version.ts'
 import * as pkg from '../../../modules/pacmanpkg.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { until } from '../../harness/until.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 import { linesOf, stubProgram } from './stub.ts'
@@ -31,7 +32,7 @@ const runs = () => linesOf(join(folder, 'log'))
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}, context = fakeContext()) =>
   call(fn, given, context)
 
-test('pacmanpkg lists installed and newer packages (recorded from pacman)', async () => {
+test('pacmanpkg lists installed and newer packages (recorded from pacman)', SLOW, async () => {
   const context = fakeContext()
   await recorded({
     'shop nope': '!error: target not found: nope',
@@ -60,41 +61,51 @@ test('pacmanpkg reports which databases were fetched (as pacman 5 and 6 write it
 
 const REPO = 'lab other 0.1-1\nlab shop 1.9-1\nlab shop 1.10-1 [installed: 1.0-1]\nextra shop 1.2-1'
 
-test('pacmanpkg lists packages of the repositories, of which globs select the newest (recorded from pacman)', async () => {
-  await recorded({ '-Sl': REPO, '-Q': 'shop 1.0-1' })
-  expect(await ask(pkg.list_repo_pkgs, { args: ['sh*'] })).toEqual({ shop: ['1.10-1', '1.9-1', '1.2-1'] })
-  expect(await ask(pkg.list_repo_pkgs, { fromrepo: 'extra', byrepo: true })).toEqual({
-    extra: { shop: ['1.2-1'] },
-  })
-  await ask(pkg.install, { name: 'shop', version: '1.*' })
-  await ask(pkg.install, { pkgs: ['other', { shop: '>=1.0' }], refresh: true, sysupgrade: true })
-  await ask(pkg.install, { sources: [{ x: '/srv/x.pkg.tar.zst' }], root: '/mnt' })
-  expect((await runs()).filter((line) => line.includes('--noconfirm'))).toEqual([
-    '-S --needed shop=1.10-1 --noprogressbar --noconfirm',
-    '-S --needed -y -u other shop>=1.0 --noprogressbar --noconfirm',
-    '-U --root /mnt /srv/x.pkg.tar.zst --noprogressbar --noconfirm',
-  ])
-  await expect(ask(pkg.install, { name: 'shop', version: '9*' })).rejects.toThrow(
-    "No version matching '9*' found for package 'shop' (available: 1.10-1, 1.9-1, 1.2-1)",
-  )
-  await expect(ask(pkg.install, { name: 'shop', version: '>1*' })).rejects.toThrow(
-    'Invalid wildcard for shop>1*',
-  )
-})
+test(
+  'pacmanpkg lists packages of the repositories, of which globs select the newest (recorded from pacman)',
+  SLOW,
+  async () => {
+    await recorded({ '-Sl': REPO, '-Q': 'shop 1.0-1' })
+    expect(await ask(pkg.list_repo_pkgs, { args: ['sh*'] })).toEqual({ shop: ['1.10-1', '1.9-1', '1.2-1'] })
+    expect(await ask(pkg.list_repo_pkgs, { fromrepo: 'extra', byrepo: true })).toEqual({
+      extra: { shop: ['1.2-1'] },
+    })
+    await ask(pkg.install, { name: 'shop', version: '1.*' })
+    await ask(pkg.install, { pkgs: ['other', { shop: '>=1.0' }], refresh: true, sysupgrade: true })
+    await ask(pkg.install, { sources: [{ x: '/srv/x.pkg.tar.zst' }], root: '/mnt' })
+    expect((await runs()).filter((line) => line.includes('--noconfirm'))).toEqual([
+      '-S --needed shop=1.10-1 --noprogressbar --noconfirm',
+      '-S --needed -y -u other shop>=1.0 --noprogressbar --noconfirm',
+      '-U --root /mnt /srv/x.pkg.tar.zst --noprogressbar --noconfirm',
+    ])
+    await expect(ask(pkg.install, { name: 'shop', version: '9*' })).rejects.toThrow(
+      "No version matching '9*' found for package 'shop' (available: 1.10-1, 1.9-1, 1.2-1)",
+    )
+    await expect(ask(pkg.install, { name: 'shop', version: '>1*' })).rejects.toThrow(
+      'Invalid wildcard for shop>1*',
+    )
+  },
+)
 
-test('pacmanpkg removes installed packages, and passes on why it cannot (recorded from pacman)', async () => {
-  await recorded({
-    '-R ': '!error: failed to prepare transaction (could not satisfy dependencies)',
-    '-Q': 'shop 1.0-1',
-  })
-  await expect(ask(pkg.remove, { pkgs: ['shop', 'none'] })).rejects.toThrow('could not satisfy dependencies')
-  expect(await ask(pkg.purge, { name: 'none' })).toEqual({})
-  await ask(pkg.purge, { name: 'shop' })
-  expect((await runs()).filter((line) => line.startsWith('-R'))).toEqual([
-    '-R shop --noprogressbar --noconfirm',
-    '-Rsc shop --noprogressbar --noconfirm',
-  ])
-})
+test(
+  'pacmanpkg removes installed packages, and passes on why it cannot (recorded from pacman)',
+  SLOW,
+  async () => {
+    await recorded({
+      '-R ': '!error: failed to prepare transaction (could not satisfy dependencies)',
+      '-Q': 'shop 1.0-1',
+    })
+    await expect(ask(pkg.remove, { pkgs: ['shop', 'none'] })).rejects.toThrow(
+      'could not satisfy dependencies',
+    )
+    expect(await ask(pkg.purge, { name: 'none' })).toEqual({})
+    await ask(pkg.purge, { name: 'shop' })
+    expect((await runs()).filter((line) => line.startsWith('-R'))).toEqual([
+      '-R shop --noprogressbar --noconfirm',
+      '-Rsc shop --noprogressbar --noconfirm',
+    ])
+  },
+)
 
 test('pacmanpkg lists groups by their installed packages (recorded from pacman)', async () => {
   await recorded({

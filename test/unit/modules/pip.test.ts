@@ -5,6 +5,7 @@ import { which } from '../../../modules/_cmd/which.ts'
 import * as pip from '../../../modules/pip.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, program } from '../../harness/needs.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 let folder: string
@@ -118,7 +119,10 @@ test('pip shows no password of an index or proxy in its arguments', async () => 
   await expect(ask(pip.list_all_versions, { pkg: '--log=/x' })).rejects.toThrow('is an option of pip')
 })
 
-test('pip runs no module that was placed into the working directory', needs(program('python3')), async () => {
+test('pip runs no module that was placed into the working directory', {
+  ...needs(program('python3')),
+  ...SLOW,
+}, async () => {
   await mkdir(join(folder, 'pip'))
   await writeFile(join(folder, 'pip', '__init__.py'), '')
   await writeFile(join(folder, 'pip', '__main__.py'), `open('${folder}/ran', 'w')`)

@@ -5,13 +5,14 @@ import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import * as ps from '../../../modules/ps.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { hostContext, stubPrograms } from './_host/context.ts'
 import { type AnyFn, call } from './context.ts'
 
 const ask = (which: AnyFn, given: Record<string, unknown> = {}) => call(which, given, hostContext())
 
 describe('Processes', () => {
-  test('proc_info returns facts about this process, or some of them', async () => {
+  test('proc_info returns facts about this process, or some of them', SLOW, async () => {
     const attrs = ['pid', 'ppid', 'status']
     expect(await ask(ps.proc_info, { pid: process.pid, attrs })).toMatchObject({
       pid: process.pid,
@@ -42,7 +43,7 @@ describe('Processes', () => {
     )
   })
 
-  test('proc_info shows open files of a process, and its resource usage', async () => {
+  test('proc_info shows open files of a process, and its resource usage', SLOW, async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -66,7 +67,7 @@ describe('Processes', () => {
     server.close()
   })
 
-  test('pgrep finds a process, and pkill ends it', async () => {
+  test('pgrep finds a process, and pkill ends it', SLOW, async () => {
     const child = spawn('sleep', ['987654'])
     await once(child, 'spawn')
     const pattern = 'sleep 987654'

@@ -1,6 +1,7 @@
 import type { Context } from 'salt-ts'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import * as publish from '../../../modules/publish.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 const request = vi.fn()
@@ -32,7 +33,7 @@ function masterThatPublishes() {
 beforeEach(() => void request.mockReset())
 
 describe('publish', () => {
-  test('requests returns until all have arrived', async () => {
+  test('requests returns until all have arrived', SLOW, async () => {
     masterThatPublishes()
     expect(await ask(publish.publish, { ...wanted, arg: 'x' })).toEqual({ db1: 'of db1', db2: 'of db2' })
     expect(request.mock.calls.map(([load]) => load.cmd)).toEqual(['minion_pub', 'pub_ret', 'pub_ret'])
@@ -94,7 +95,7 @@ describe('publish', () => {
     },
   )
 
-  test('is sent to the master that the job came from, and to no other', async () => {
+  test('is sent to the master that the job came from, and to no other', SLOW, async () => {
     masterThatPublishes()
     expect(await ask(publish.publish, { ...wanted, via_master: 'salt.example' })).toMatchObject({
       db1: 'of db1',

@@ -11,6 +11,7 @@ import * as sysv from '../../../modules/linux_service.ts'
 import * as redhat from '../../../modules/rh_service.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { MOUNTS, needs, program } from '../../harness/needs.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 import { linesOf, stubProgram } from './stub.ts'
 
@@ -93,7 +94,7 @@ describe('Init scripts of a folder', () => {
 })
 
 describe('debian_service', () => {
-  test('lists the scripts in /etc/init.d of this host', async () => {
+  test('lists the scripts in /etc/init.d of this host', SLOW, async () => {
     const all = await ask(debian.get_all)
     const scripts = await initFiles()
     expect(all).toEqual(expect.arrayContaining(scripts.filter((name) => name !== 'README')))
@@ -139,7 +140,10 @@ describe('debian_service', () => {
     expect(await ask(debian.enable, { name: 'ssh' })).toBe(false)
   })
 
-  test('enables and disables by the real update-rc.d', needs(MOUNTS, program('update-rc.d')), async () => {
+  test('enables and disables by the real update-rc.d', {
+    ...needs(MOUNTS, program('update-rc.d')),
+    ...SLOW,
+  }, async () => {
     const etc = join(folder, 'etc')
     await mkdir(join(etc, 'init.d'), { recursive: true })
     const header = ['Provides: web', 'Default-Start: 2 3', 'Default-Stop: 0'].map((line) => `# ${line}\n`)
@@ -172,7 +176,7 @@ describe('gentoo_service (stand-ins for the programs of OpenRC)', () => {
   })
   const changes = async () => (await calls()).filter((line) => !line.includes('-v'))
 
-  test('lists services with their runlevels', async () => {
+  test('lists services with their runlevels', SLOW, async () => {
     const enabled = {
       acpid: ['default'],
       bootmisc: ['boot'],

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as ssh from '../../../modules/ssh.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, program, ROOT } from '../../harness/needs.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { commandContext } from './commands.ts'
 import { type AnyFn, call } from './context.ts'
 import { stubProgram } from './stub.ts'
@@ -152,7 +152,7 @@ describe('Known hosts', needs(program('ssh-keygen')), () => {
   const set = (more: object) =>
     ask(ssh.set_known_host, given({ enc: 'ssh-ed25519', hash_known_hosts: false, ...more }))
 
-  test('are stored with their key, found, hashed and removed', async () => {
+  test('are stored with their key, found, hashed and removed', SLOW, async () => {
     expect(await ask(ssh.check_known_host, given())).toBe('add')
     expect(await set({ key })).toMatchObject({
       status: 'updated',
@@ -178,7 +178,7 @@ describe('Known hosts', needs(program('ssh-keygen')), () => {
     expect(await readFile(file, 'utf8')).toBe('')
   })
 
-  test('are replaced, and others stay', async () => {
+  test('are replaced, and others stay', SLOW, async () => {
     await writeFile(file, `db1 ssh-rsa ${one}\nweb1 ssh-ed25519 ${other}\nweb1 ssh-rsa ${one}\n`)
     expect(await set({ key })).toMatchObject({ status: 'updated', old: [{ key: other }, { key: one }] })
     expect(await readFile(file, 'utf8')).toBe(
@@ -286,7 +286,7 @@ describe('A file that a user has planted', needs(ROOT, program('ssh-keygen')), (
     expect(await readFile(join(victim, 'known_hosts'), 'utf8')).toBe(`web1 ssh-rsa ${one}\n`)
   })
 
-  test('their known hosts stay their own file when they are changed', async () => {
+  test('their known hosts stay their own file when they are changed', SLOW, async () => {
     const file = join(home, '.ssh', 'known_hosts')
     await writeFile(file, `web1,10.0.0.1 ssh-rsa ${one}\ndb1 ssh-rsa ${one}\n*.x ssh-rsa ${one}\n`)
     await chown(file, 4242, 4242)
@@ -328,7 +328,7 @@ describe('key_is_encrypted', () => {
 
   test('reports which private keys need a passphrase', {
     ...needs(program('ssh-keygen')),
-    ...SLOW_TEST,
+    ...SLOW,
   }, async () => {
     for (const format of ['PEM', 'RFC4716']) {
       expect(await ask(ssh.key_is_encrypted, { key: made('rsa', format, '') })).toBe(false)

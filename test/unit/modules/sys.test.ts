@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { untyped } from '../../../core/author/calls.ts'
 import type { Context } from '../../../core/author/index.ts'
 import { createContext, openLoader } from '../../../core/loader/index.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { extensionFolder } from '../loader/folder.ts'
 import { fakeContext } from './context.ts'
 
@@ -16,25 +17,29 @@ async function run(name: string, args: unknown[] = [], overrides: Partial<Contex
 }
 
 describe('lists', () => {
-  test('leave out functions and modules of a file that cannot be imported; the log says why', async () => {
-    await folder.put('modules/fine.js', 'export const ping = () => true\n')
-    const broken = await folder.put(
-      'modules/broken.js',
-      "import './nosuch.js'\nexport const ping = () => true\n",
-    )
-    const errors: string[] = []
-    const log = { ...fakeContext().log, error: (sentence: string) => void errors.push(sentence) }
-    for (const [name, listed] of [
-      ['sys.list_functions', ['fine.ping']],
-      ['sys.list_modules', ['fine']],
-    ] as const) {
-      const { call } = createContext(fakeContext(), folder.open({}, { log }))
-      const all = (await call(name)) as string[]
-      expect(all.filter((one) => /^(fine|broken)/.test(one))).toEqual(listed)
-      expect(errors.splice(0)).toEqual([expect.stringContaining(`Failed to load modules: ${broken}`)])
-    }
-  })
-  test('contain modules, all or by glob', async () => {
+  test(
+    'leave out functions and modules of a file that cannot be imported; the log says why',
+    SLOW,
+    async () => {
+      await folder.put('modules/fine.js', 'export const ping = () => true\n')
+      const broken = await folder.put(
+        'modules/broken.js',
+        "import './nosuch.js'\nexport const ping = () => true\n",
+      )
+      const errors: string[] = []
+      const log = { ...fakeContext().log, error: (sentence: string) => void errors.push(sentence) }
+      for (const [name, listed] of [
+        ['sys.list_functions', ['fine.ping']],
+        ['sys.list_modules', ['fine']],
+      ] as const) {
+        const { call } = createContext(fakeContext(), folder.open({}, { log }))
+        const all = (await call(name)) as string[]
+        expect(all.filter((one) => /^(fine|broken)/.test(one))).toEqual(listed)
+        expect(errors.splice(0)).toEqual([expect.stringContaining(`Failed to load modules: ${broken}`)])
+      }
+    },
+  )
+  test('contain modules, all or by glob', SLOW, async () => {
     expect(await run('sys.list_modules')).toEqual(expect.arrayContaining(['sys', 'test']))
     expect(await run('sys.list_modules', ['tes*', 'sys'])).toEqual(['sys', 'test'])
   })
@@ -103,7 +108,7 @@ test('reload_modules reloads this process and the minion', async () => {
   expect(await run('test.ping')).toBe(true)
 })
 
-test('why returns where a function or plugin comes from, and schema its parameters', async () => {
+test('why returns where a function or plugin comes from, and schema its parameters', SLOW, async () => {
   expect(await run('sys.why', ['test.ping'])).toEqual({
     name: 'test.ping',
     provided_by: expect.stringMatching(/modules\/test\.ts$/),

@@ -6,6 +6,7 @@ import * as lvm from '../../../modules/linux_lvm.ts'
 import * as system from '../../../modules/system.ts'
 import * as timezone from '../../../modules/timezone.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { hostContext, stubPrograms } from './_host/context.ts'
 import { type AnyFn, call } from './context.ts'
 
@@ -185,7 +186,7 @@ describe('Volumes of LVM are changed (stand-ins of its programs)', () => {
     expect(await log()).toEqual([`pvresize -qq ${b()}`, `pvremove --yes ${b()}`])
   })
 
-  test('groups and logical volumes are made, resized and removed', async () => {
+  test('groups and logical volumes are made, resized and removed', SLOW, async () => {
     expect(
       await ask(lvm.vgcreate, { vgname: 'vg0', devices: [b()], kwargs: { alloc: 'anywhere' } }),
     ).toMatchObject({

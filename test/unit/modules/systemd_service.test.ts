@@ -8,6 +8,7 @@ import { listedName, unitName } from '../../../modules/_systemd/units.ts'
 import * as service from '../../../modules/systemd_service.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, program } from '../../harness/needs.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 import { linesOf, stubProgram } from './stub.ts'
 
@@ -82,7 +83,7 @@ describe('Where systemd runs (a stand-in for systemctl)', () => {
     expect(await linesOf(join(folder, 'run'))).toEqual([`--scope systemctl ${verb} -- sshd.service`])
   })
 
-  test('force_reload does not wait, nor does a restart of the minion itself', async () => {
+  test('force_reload does not wait, nor does a restart of the minion itself', SLOW, async () => {
     await ask(service.force_reload, { name: 'sshd' })
     await ask(service.restart, { name: 'salt-minion' })
     await ask(service.stop, { name: 'salt-minion' })
@@ -182,7 +183,7 @@ describe('Where systemd runs (a stand-in for systemctl)', () => {
     expect(await ask(service.execs, { root: folder })).toEqual({})
   })
 
-  test('an init script without a unit file is enabled by update-rc.d', async () => {
+  test('an init script without a unit file is enabled by update-rc.d', SLOW, async () => {
     await mkdir(join(folder, 'etc/init.d'), { recursive: true })
     await mkdir(join(folder, 'etc/rc5.d'), { recursive: true })
     for (const name of ['old', 'off']) await writeFile(join(folder, 'etc/init.d', name), '', { mode: 0o755 })
@@ -220,7 +221,7 @@ describe('Where systemd is installed but does not run', needs(program('systemctl
     await writeFile(join(folder, 'lib/systemd/system/web.socket'), '[Socket]\nListenStream=1\n')
   })
 
-  test('services of another root are enabled, disabled and listed', async () => {
+  test('services of another root are enabled, disabled and listed', SLOW, async () => {
     expect(await below(service.get_all)).toEqual(['job@', 'once', 'web', 'web.socket'])
     expect(await below(service.get_disabled)).toEqual(['job@', 'web'])
     expect(await below(service.get_static)).toEqual(['once', 'web.socket'])

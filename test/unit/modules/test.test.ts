@@ -3,6 +3,7 @@ import type { Context, Job } from '../../../core/author/index.ts'
 import { Float } from '../../../core/codec/index.ts'
 import { createContext, type Loader, openLoader } from '../../../core/loader/index.ts'
 import manifest from '../../../package.json' with { type: 'json' }
+import { SLOW } from '../../harness/slow.ts'
 import { fakeContext } from './context.ts'
 
 let loader: Loader
@@ -176,7 +177,7 @@ describe('facts', () => {
       grains: { os: 'X' },
     })
   })
-  test('providers and modules that were not loaded are named by file', async () => {
+  test('providers and modules that were not loaded are named by file', SLOW, async () => {
     expect(await value('test.provider', ['test'])).toBe('test')
     expect(await value('test.provider', ['nonsense'])).toBe('')
     expect(await value('test.providers')).toMatchObject({ test: 'test', sys: 'sys' })

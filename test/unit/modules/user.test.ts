@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as user from '../../../modules/user.ts'
 import { removeFolder } from '../../harness/folder.ts'
 import { needs } from '../../harness/needs.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { scratchRoot, shadowPrograms } from './_accounts/scratch-root.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
@@ -84,7 +85,7 @@ describe('Lists of users', () => {
 })
 
 describe('user.add', needs(...shadowPrograms), () => {
-  test('adds a user with the given properties', async () => {
+  test('adds a user with the given properties', SLOW, async () => {
     const given = {
       name: 'name',
       uid: 1200,

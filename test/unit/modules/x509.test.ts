@@ -6,6 +6,7 @@ import * as tls from '../../../modules/tls.ts'
 import * as x509 from '../../../modules/x509.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, program } from '../../harness/needs.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
 const openssl = (...words: string[]) =>
@@ -45,7 +46,7 @@ describe('Certificates', needs(program('openssl')), () => {
   })
   afterAll(() => removeFolder(folder))
 
-  test('are described as openssl does', async () => {
+  test('are described as openssl does', SLOW, async () => {
     const told = (await ask(x509.read_certificate, { certificate: at('web.crt') })) as Record<string, string>
     const shown = (...words: string[]) => openssl('x509', '-in', 'web.crt', '-noout', ...words)
     expect(shown('-fingerprint', '-sha256')).toContain(told['SHA-256 Finger Print'])

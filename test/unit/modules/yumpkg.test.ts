@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import * as pkg from '../../../modules/yumpkg.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { until } from '../../harness/until.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 
@@ -178,40 +179,44 @@ test('yumpkg reads groups and environments, and installs their missing packages 
   await expect(ask(pkg.group_info, { name: 'none' })).rejects.toThrow("Group 'none' not found")
 })
 
-test('yumpkg holds and unholds packages, and changes held ones only on request (recorded from dnf)', async () => {
-  await program('dnf', '')
-  await expect(ask(pkg.hold, { name: 'vim' })).rejects.toThrow(
-    'Cannot proceed, python3-dnf-plugin-versionlock is not installed.',
-  )
-  await installed(
-    'python3-dnf-plugin-versionlock_|-0_|-4.3_|-1_|-noarch_|-1',
-    'vim_|-2_|-8.2_|-20.el9_|-x86_64_|-1',
-  )
-  const answers = {
-    'versionlock list':
-      'Last metadata expiration check: 0:00:12 ago on Thu Nov 26 16:45:44 2026.\nvim-2:8.2-20.el9.*',
-    'versionlock none': 'No package found for: none',
-  }
-  await recorded(answers)
-  expect(await ask(pkg.list_holds)).toEqual(['vim-2:8.2-20.el9.*'])
-  expect(await ask(pkg.list_holds, { full: false })).toEqual(['vim'])
-  expect(await ask(pkg.hold, { pkgs: ['vim', 'none', 'bash'] })).toMatchObject({
-    vim: { result: true, comment: 'Package vim is already set to be held.' },
-    none: { result: false, comment: 'Package none was unable to be held.' },
-    bash: { result: true, changes: { new: 'hold', old: '' } },
-  })
-  expect(await ask(pkg.unhold, { pkgs: ['vim', 'bash'] })).toMatchObject({
-    vim: { comment: 'Package vim is no longer held.' },
-    bash: { comment: 'Package bash is not being held.' },
-  })
-  await expect(ask(pkg.install, { name: 'vim' })).rejects.toThrow("Set 'update_holds' to True")
-  await ask(pkg.install, { name: 'vim', update_holds: true })
-  const changes = (await runs('dnf')).filter((line) => / (?:delete|install) /.test(line)).slice(-2)
-  expect(changes.map((line) => line.replace(`${LOCK} `, ''))).toEqual([
-    'versionlock delete vim',
-    '-y --best --allowerasing install vim',
-  ])
-})
+test(
+  'yumpkg holds and unholds packages, and changes held ones only on request (recorded from dnf)',
+  SLOW,
+  async () => {
+    await program('dnf', '')
+    await expect(ask(pkg.hold, { name: 'vim' })).rejects.toThrow(
+      'Cannot proceed, python3-dnf-plugin-versionlock is not installed.',
+    )
+    await installed(
+      'python3-dnf-plugin-versionlock_|-0_|-4.3_|-1_|-noarch_|-1',
+      'vim_|-2_|-8.2_|-20.el9_|-x86_64_|-1',
+    )
+    const answers = {
+      'versionlock list':
+        'Last metadata expiration check: 0:00:12 ago on Thu Nov 26 16:45:44 2026.\nvim-2:8.2-20.el9.*',
+      'versionlock none': 'No package found for: none',
+    }
+    await recorded(answers)
+    expect(await ask(pkg.list_holds)).toEqual(['vim-2:8.2-20.el9.*'])
+    expect(await ask(pkg.list_holds, { full: false })).toEqual(['vim'])
+    expect(await ask(pkg.hold, { pkgs: ['vim', 'none', 'bash'] })).toMatchObject({
+      vim: { result: true, comment: 'Package vim is already set to be held.' },
+      none: { result: false, comment: 'Package none was unable to be held.' },
+      bash: { result: true, changes: { new: 'hold', old: '' } },
+    })
+    expect(await ask(pkg.unhold, { pkgs: ['vim', 'bash'] })).toMatchObject({
+      vim: { comment: 'Package vim is no longer held.' },
+      bash: { comment: 'Package bash is not being held.' },
+    })
+    await expect(ask(pkg.install, { name: 'vim' })).rejects.toThrow("Set 'update_holds' to True")
+    await ask(pkg.install, { name: 'vim', update_holds: true })
+    const changes = (await runs('dnf')).filter((line) => / (?:delete|install) /.test(line)).slice(-2)
+    expect(changes.map((line) => line.replace(`${LOCK} `, ''))).toEqual([
+      'versionlock delete vim',
+      '-y --best --allowerasing install vim',
+    ])
+  },
+)
 
 test('yumpkg lists advisories, each installed if all of its packages are (recorded from dnf)', async () => {
   await recorded({

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as pkg from '../../../modules/zypperpkg.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { until } from '../../harness/until.ts'
 import { type AnyFn, call, fakeContext } from './context.ts'
 import { linesOf, stubProgram } from './stub.ts'
@@ -98,7 +99,7 @@ describe('Installed', () => {
     expect((await runs())[1]).toBe(`${READ} --disable-repositories products -i (reading)`)
   })
 
-  test('patterns are those that zypper shows, and hidden ones that packages provide', async () => {
+  test('patterns are those that zypper shows, and hidden ones that packages provide', SLOW, async () => {
     await xml(
       found(
         'status="installed" name="base" summary="Base System" kind="pattern"',
@@ -136,7 +137,7 @@ All repositories have been refreshed.`
     expect(await runs()).toEqual([`${N} refresh --force`, `${N} refresh`, `${N} --root /srv refresh`])
   })
 
-  test('are searched for available and upgradable packages', async () => {
+  test('are searched for available and upgradable packages', SLOW, async () => {
     const info = `Information for package vim:
 ---------------------------
 Repository     : Main
@@ -199,7 +200,7 @@ Status         : up-to-date`
     })
   })
 
-  test('are searched, also for what packages provide', async () => {
+  test('are searched, also for what packages provide', SLOW, async () => {
     await xml(found('status="installed" name="w3m" summary="A &quot;text&quot; browser" kind="package"'))
     const options = { criteria: 'w3m', match: 'exact', file_list: true, provides: true, installed_only: true }
     expect(await ask(pkg.search, options)).toEqual({
@@ -297,29 +298,33 @@ Status         : up-to-date`
 })
 
 describe('Changes', () => {
-  test('install names, versions, files, advisories and capabilities with the right arguments', async () => {
-    await program('zypper', text(stream(found('name="SUSE-1" status="applied" summary=""'))))
-    await ask(pkg.install, { pkgs: ['nano', { bash: '5.0-1' }, { vim: '>=9' }], fromrepo: 'Main' })
-    await ask(pkg.install, {
-      name: 'nano',
-      skip_verify: true,
-      no_recommends: true,
-      resolve_capabilities: true,
-    })
-    await ask(pkg.install, { sources: [{ x: '/tmp/x.rpm' }] })
-    await ask(pkg.install, { advisory_ids: ['SUSE-1'] })
-    expect(await runs()).toEqual([
-      `${N} --no-refresh install --auto-agree-with-licenses --name --force --force-resolution --from Main nano bash=5.0-1 vim>=9`,
-      `${N} --no-gpg-checks --no-refresh install --auto-agree-with-licenses --capability --no-recommends nano`,
-      `${N} --no-refresh install --auto-agree-with-licenses --name /tmp/x.rpm`,
-      `${READ} se -t patch (reading)`,
-      `${N} --no-refresh install --auto-agree-with-licenses --name patch:SUSE-1`,
-    ])
-    await expect(ask(pkg.install, { advisory_ids: ['SUSE-2'] })).rejects.toThrow(
-      'Advisory id "SUSE-2" not found',
-    )
-    await expect(ask(pkg.install, { name: '--root=/x' })).rejects.toThrow('is not the name of a package')
-  })
+  test(
+    'install names, versions, files, advisories and capabilities with the right arguments',
+    SLOW,
+    async () => {
+      await program('zypper', text(stream(found('name="SUSE-1" status="applied" summary=""'))))
+      await ask(pkg.install, { pkgs: ['nano', { bash: '5.0-1' }, { vim: '>=9' }], fromrepo: 'Main' })
+      await ask(pkg.install, {
+        name: 'nano',
+        skip_verify: true,
+        no_recommends: true,
+        resolve_capabilities: true,
+      })
+      await ask(pkg.install, { sources: [{ x: '/tmp/x.rpm' }] })
+      await ask(pkg.install, { advisory_ids: ['SUSE-1'] })
+      expect(await runs()).toEqual([
+        `${N} --no-refresh install --auto-agree-with-licenses --name --force --force-resolution --from Main nano bash=5.0-1 vim>=9`,
+        `${N} --no-gpg-checks --no-refresh install --auto-agree-with-licenses --capability --no-recommends nano`,
+        `${N} --no-refresh install --auto-agree-with-licenses --name /tmp/x.rpm`,
+        `${READ} se -t patch (reading)`,
+        `${N} --no-refresh install --auto-agree-with-licenses --name patch:SUSE-1`,
+      ])
+      await expect(ask(pkg.install, { advisory_ids: ['SUSE-2'] })).rejects.toThrow(
+        'Advisory id "SUSE-2" not found',
+      )
+      await expect(ask(pkg.install, { name: '--root=/x' })).rejects.toThrow('is not the name of a package')
+    },
+  )
 
   test('use the latest version that fits a pattern', async () => {
     const version = (edition: string) => `name="vim" kind="package" edition="${edition}"`
@@ -350,7 +355,7 @@ describe('Changes', () => {
     })
   })
 
-  test('remove installed packages, in the given version', async () => {
+  test('remove installed packages, in the given version', SLOW, async () => {
     await program('zypper', '')
     expect(await ask(pkg.remove, { pkgs: ['vim', 'none', { bash: '1' }] })).toEqual({})
     expect(await ask(pkg.purge, { pkgs: [{ bash: '4.4-9.14' }] })).toEqual({})
@@ -358,7 +363,7 @@ describe('Changes', () => {
     expect(await runs()).toEqual([`${N} --no-refresh remove vim`, `${N} --no-refresh remove bash-4.4-9.14`])
   })
 
-  test('upgrade packages, or the distribution', async () => {
+  test('upgrade packages, or the distribution', SLOW, async () => {
     await program('zypper', 'echo "would do"')
     expect(await ask(pkg.upgrade, { name: 'vim', fromrepo: ['a', 'b'], refresh: false })).toEqual({})
     const dist = {
@@ -491,7 +496,7 @@ version: == 4.4-9.14
     await expect(ask(pkg.hold)).rejects.toThrow('Name or packages must be specified.')
   })
 
-  test('show the packages that they hold', async () => {
+  test('show the packages that they hold', SLOW, async () => {
     await program(
       'zypper',
       `case "$*" in *" vim") ${text(stream(found('name="vim"')))}\n;; *) exit 104;; esac`,

@@ -9,6 +9,7 @@ import { Outbox, type OutboxItem, type TargetState } from '../../../core/outbox/
 import { TargetWriter, type TargetWriterSettings } from '../../../core/outbox/target-writer.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { quietLog } from '../../harness/log.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { until } from '../../harness/until.ts'
 
 let folder: string
@@ -81,18 +82,22 @@ function deliver(store: FakeStore, changes: Partial<TargetWriterSettings> = {}):
 }
 const isEmpty = () => outbox.counts('fake').queued === 0
 
-test('the writer writes the entries of the outbox in growing batches, including those added later', async () => {
-  await outbox.add(['fake'], rets(3000))
-  const store = new FakeStore()
-  const writer = deliver(store)
-  await until('the outbox is empty', isEmpty)
-  expect(store.rets.size).toBe(3000)
-  expect(store.writes).toBeGreaterThan(1)
-  expect(store.writes).toBeLessThan(6)
-  await outbox.add(['fake'], [ret(5000)])
-  writer.wake()
-  await until('the new one is written', () => store.rets.size === 3001)
-})
+test(
+  'the writer writes the entries of the outbox in growing batches, including those added later',
+  SLOW,
+  async () => {
+    await outbox.add(['fake'], rets(3000))
+    const store = new FakeStore()
+    const writer = deliver(store)
+    await until('the outbox is empty', isEmpty)
+    expect(store.rets.size).toBe(3000)
+    expect(store.writes).toBeGreaterThan(1)
+    expect(store.writes).toBeLessThan(6)
+    await outbox.add(['fake'], [ret(5000)])
+    writer.wake()
+    await until('the new one is written', () => store.rets.size === 3001)
+  },
+)
 
 test('the writer passes the time of the last return of each job to a store with updateEndtime', async () => {
   const at = (n: number, endtime: string) => ({ ...ret(n), endtime }) as OutboxItem
@@ -119,21 +124,25 @@ test('the writer prepares a store for a job before saving it, if the store needs
   expect(told).toEqual(['prep', 'load', 'return'].map((what) => `${what} ${load.jid}`))
 })
 
-test('the writer tries again while the store is down, and has every return once afterwards', async () => {
-  await outbox.add(['fake'], rets(300))
-  const store = new FakeStore()
-  let refusals = 30
-  store.gate = () => {
-    if (refusals-- > 0) throw new Error('connect ECONNREFUSED 127.0.0.1:5432')
-  }
-  const states: TargetState[] = []
-  deliver(store, { onState: (state) => states.push(state) })
-  await until('the outbox is empty', isEmpty)
-  expect(store.rets.size).toBe(300)
-  expect(outbox.counts('fake').dead).toBe(0)
-  expect(states.map(({ state }) => state)).toEqual(['down', 'up'])
-  expect(states[0]?.error).toContain('ECONNREFUSED')
-})
+test(
+  'the writer tries again while the store is down, and has every return once afterwards',
+  SLOW,
+  async () => {
+    await outbox.add(['fake'], rets(300))
+    const store = new FakeStore()
+    let refusals = 30
+    store.gate = () => {
+      if (refusals-- > 0) throw new Error('connect ECONNREFUSED 127.0.0.1:5432')
+    }
+    const states: TargetState[] = []
+    deliver(store, { onState: (state) => states.push(state) })
+    await until('the outbox is empty', isEmpty)
+    expect(store.rets.size).toBe(300)
+    expect(outbox.counts('fake').dead).toBe(0)
+    expect(states.map(({ state }) => state)).toEqual(['down', 'up'])
+    expect(states[0]?.error).toContain('ECONNREFUSED')
+  },
+)
 
 test('the writer keeps the id of a batch of events if it is unknown whether it arrived', async () => {
   await outbox.add(
@@ -182,7 +191,7 @@ test('the writer finds the entry at which a store fails without naming it', asyn
   expect(outbox.counts('fake').dead).toBe(1)
 })
 
-test('the writer sets no entry aside while the store is down, however often it is tried', async () => {
+test('the writer sets no entry aside while the store is down, however often it is tried', SLOW, async () => {
   await outbox.add(['fake'], rets(50))
   const store = new FakeStore()
   let tries = 0

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DateTime, Float } from '../../../core/codec/values.ts'
 import { render } from '../../harness/outputters.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 describe('outputters', () => {
   test('no_return shows the reason under each id, in red', async () => {
@@ -129,7 +130,7 @@ describe('outputters', () => {
     expect(await render('key', { minions_pre: ['b', 'a\x1b[2J'] })).toBe('Unaccepted Keys:\na?[2J\nb')
   })
 
-  test('every outputter accepts every kind of value', async () => {
+  test('every outputter accepts every kind of value', SLOW, async () => {
     const values = [
       null,
       true,

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { parseInput, yamlify } from '../../../core/loader/calls/words.ts'
 import { fromNotation } from '../../harness/notation.ts'
 import { render } from '../../harness/outputters.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const recorded = <Row>(name: string): Row[] =>
   JSON.parse(readFileSync(new URL(`../../fixtures/recorded/${name}.json`, import.meta.url), 'utf8'))
@@ -15,7 +16,7 @@ interface Shown {
 describe('outputters give the text of Python Salt', () => {
   const rows = recorded<Shown>('outputters')
   const names = new Set(rows.flatMap(({ texts }) => texts.map(([name]) => name)))
-  test.each([...names])('%s', async (name) => {
+  test.each([...names])('%s', SLOW, async (name) => {
     for (const { value, texts } of rows) {
       for (const [outputter, options, text] of texts) {
         if (outputter !== name) continue
@@ -26,7 +27,7 @@ describe('outputters give the text of Python Salt', () => {
   })
 })
 
-test('words become the values and arguments of Python Salt', () => {
+test('words become the values and arguments of Python Salt', SLOW, () => {
   for (const [word, value, args] of recorded<[string, unknown, unknown[]?]>('words')) {
     expect(entriesOf(yamlify(word)), word).toEqual(entriesOf(fromNotation(value)))
     expect(entriesOf(parseInput([word])), word).toEqual(entriesOf(fromNotation(args ?? [value])))

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { deferred } from '../../../core/base/deferred.ts'
 import { Child, type ChildEnd, type ChildSettings } from '../../../core/process/child.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 type To =
   | { readonly type: 'echo'; readonly value: unknown }
@@ -20,7 +20,7 @@ function start(settings: Partial<ChildSettings<From>> = {}): Child<To, From> {
   return child
 }
 
-test('messages are passed in both directions, with values that JSON cannot express', async () => {
+test('messages are passed in both directions, with values that JSON cannot express', SLOW, async () => {
   const heard = deferred<unknown>()
   const child = start({ onMessage: ({ value }) => heard.resolve(value) })
   const next = child.next('echoed', LONG_MS)
@@ -29,7 +29,7 @@ test('messages are passed in both directions, with values that JSON cannot expre
   expect(await next).toEqual({ type: 'echoed', value: await heard.promise })
 })
 
-test('a process that answers pings is not reported, and one in a loop is', SLOW_TEST, async () => {
+test('a process that answers pings is not reported, and one in a loop is', SLOW, async () => {
   const hangs = deferred<void>()
   let pings = 0
   const child = start()
@@ -48,7 +48,7 @@ test('a process that answers pings is not reported, and one in a loop is', SLOW_
   expect((await child.ended).signal).toBe('SIGKILL')
 })
 
-test('a process that does not end on request is killed', async () => {
+test('a process that does not end on request is killed', SLOW, async () => {
   const child = start()
   child.send({ type: 'echo', value: 1 })
   await child.next('echoed', LONG_MS)
@@ -56,7 +56,7 @@ test('a process that does not end on request is killed', async () => {
   expect(await child.howItEnded()).toBe('was ended by SIGKILL')
 })
 
-test('its end is reported once, and pending waits for a message end', async () => {
+test('its end is reported once, and pending waits for a message end', SLOW, async () => {
   const ends: ChildEnd[] = []
   const child = start({ onEnd: (end) => ends.push(end) })
   const next = child.next('echoed', LONG_MS)
@@ -68,7 +68,7 @@ test('its end is reported once, and pending waits for a message end', async () =
   await child.stop({ type: 'end', code: 0 }, LONG_MS)
 })
 
-test('a process ends when its parent closes the channel', async () => {
+test('a process ends when its parent closes the channel', SLOW, async () => {
   const child = start()
   child.send({ type: 'echo', value: 1 })
   await child.next('echoed', LONG_MS)
@@ -77,7 +77,7 @@ test('a process ends when its parent closes the channel', async () => {
   expect(child.connected).toBe(false)
 })
 
-test('its end is reported to every listener that was not removed, also to later ones', async () => {
+test('its end is reported to every listener that was not removed, also to later ones', SLOW, async () => {
   const child = start()
   const heard: string[] = []
   child.onceEnded(() => heard.push('before'))

@@ -24,6 +24,7 @@ import * as network from '../../../runners/network.ts'
 import * as salt from '../../../runners/salt.ts'
 import * as survey from '../../../runners/survey.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { eventually } from '../../harness/until.ts'
 
 const given = async (tested: unknown, args: object | readonly unknown[] = [], master = {}, opts = {}) =>
@@ -202,7 +203,7 @@ describe('http.query', () => {
     })
   })
 
-  test('ends at its limits, and refuses an invalid address', async () => {
+  test('ends at its limits, and refuses an invalid address', SLOW, async () => {
     await expect(given(http.query, { url: address, max_body: 3 })).rejects.toThrow('more than 3 bytes')
     await expect(given(http.query, { url: `${address}/hangs`, timeout: 0.1 })).rejects.toThrow(
       'no complete response within 0.1 s',

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { SaltError } from '../../../core/base/errors.ts'
 import { checkAfterCrash, openStore } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { testProgram } from '../../harness/test-program.ts'
 
 let directory: string
@@ -42,7 +42,7 @@ test('after a clean end stores are not checked', async () => {
   expect(existsSync(join(directory, 'broken.mdb'))).toBe(true)
 })
 
-test('after a crash a store that cannot be read is moved aside and reported; others stay', async () => {
+test('after a crash a store that cannot be read is moved aside and reported; others stay', SLOW, async () => {
   await start() // and never left
   await makeStores()
   const damages: SaltError[] = []
@@ -73,7 +73,7 @@ async function holdLock(path: string): Promise<ChildProcess> {
 
 test(
   'a process that keeps a store locked is named, and the start fails instead of waiting for ever',
-  SLOW_TEST,
+  SLOW,
   async () => {
     await start()
     await makeStores()
@@ -88,7 +88,7 @@ test(
   },
 )
 
-test('a check that waits for a lock ends with its signal', SLOW_TEST, async () => {
+test('a check that waits for a lock ends with its signal', SLOW, async () => {
   await start()
   await makeStores()
   const path = join(directory, 'whole.mdb')
@@ -104,7 +104,7 @@ test('a check that waits for a lock ends with its signal', SLOW_TEST, async () =
   await (await started)()
 })
 
-test('a store that is locked for a while is awaited, which is reported', SLOW_TEST, async () => {
+test('a store that is locked for a while is awaited, which is reported', SLOW, async () => {
   await start()
   await makeStores()
   const path = join(directory, 'whole.mdb')

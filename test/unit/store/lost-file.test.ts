@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keysUnder, openStore, type Store } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { testProgram } from '../../harness/test-program.ts'
 import { eventually } from '../../harness/until.ts'
 
@@ -65,16 +65,12 @@ describe.each(removals)('a store that is in use when %s', (_, remove) => {
   })
 })
 
-test(
-  'a removed file is written again within seconds, even without changes to its store',
-  SLOW_TEST,
-  async () => {
-    await filled('a')
-    await rm(directory, { recursive: true })
-    await eventually(() => expect(told).toHaveLength(1))
-    expect(await onDisk()).toEqual(['a'])
-  },
-)
+test('a removed file is written again within seconds, even without changes to its store', SLOW, async () => {
+  await filled('a')
+  await rm(directory, { recursive: true })
+  await eventually(() => expect(told).toHaveLength(1))
+  expect(await onDisk()).toEqual(['a'])
+})
 
 test('a change during the removal of the file is acknowledged when it is in the new file', async () => {
   const store = await filled('a')
@@ -117,7 +113,7 @@ test('a store whose directory is restored continues there', async () => {
   expect(await onDisk()).toEqual(['a', 'b', 'c'])
 })
 
-test('several processes lose no acknowledged record, and continue in one file', async () => {
+test('several processes lose no acknowledged record, and continue in one file', SLOW, async () => {
   const store = openTestStore()
   const rows = Array.from({ length: 2000 }, (_, n) => n)
   await Promise.all(rows.map((n) => store.put(['old', n], 'x'.repeat(300))))
@@ -132,7 +128,7 @@ test('several processes lose no acknowledged record, and continue in one file', 
   expect([...store.keys(keysUnder('old'))]).toHaveLength(rows.length)
   expect([...store.keys(keysUnder('own'))]).toHaveLength(50)
   for (const n of acknowledged.flat()) expect(store.has([n]), `row ${n}`).toBe(true)
-}, 60_000)
+})
 
 function spawnWriter(from: number) {
   const child = spawn(process.execPath, [childProgram, path, 'write-from', String(from)])
@@ -159,7 +155,7 @@ function spawnWriter(from: number) {
   }
 }
 
-test('a store that is truncated to zero while in use starts anew, and reports it', async () => {
+test('a store that is truncated to zero while in use starts anew, and reports it', SLOW, async () => {
   const store = await filled('a', 'b')
   truncateSync(path, 0)
   await eventually(() => expect(store.get(['row', 'a'])).toBeUndefined())
@@ -170,16 +166,20 @@ test('a store that is truncated to zero while in use starts anew, and reports it
   ])
 })
 
-test('a truncated store is changed only after a repair, and keeps its records from before', async () => {
-  const store = openTestStore()
-  for (let n = 0; n < 400; n++) await store.put(['row', `r${n}`], 'x'.repeat(200))
-  truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096)
-  await store.put(['row', 'new'], 'new')
-  const found = await onDisk()
-  expect(found).toContain('new')
-  expect(found.length).toBeGreaterThan(1)
-  expect(told).toEqual([expect.stringContaining('is damaged')])
-})
+test(
+  'a truncated store is changed only after a repair, and keeps its records from before',
+  SLOW,
+  async () => {
+    const store = openTestStore()
+    for (let n = 0; n < 400; n++) await store.put(['row', `r${n}`], 'x'.repeat(200))
+    truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096)
+    await store.put(['row', 'new'], 'new')
+    const found = await onDisk()
+    expect(found).toContain('new')
+    expect(found.length).toBeGreaterThan(1)
+    expect(told).toEqual([expect.stringContaining('is damaged')])
+  },
+)
 
 describe('a file that is opened', () => {
   test('with 0 bytes is a damaged store, not a new one', async () => {
@@ -189,7 +189,7 @@ describe('a file that is opened', () => {
     expect(told).toEqual([expect.stringMatching(`${path} is damaged \\(it is empty\\)`)])
   })
 
-  test.each([0.3, 0.6, 0.95])('with only its first part (%s) is repaired', async (part) => {
+  test.each([0.3, 0.6, 0.95])('with only its first part (%s) is repaired', SLOW, async (part) => {
     const store = openTestStore()
     for (let n = 0; n < 400; n++) await store.put(['row', `r${n}`], 'x'.repeat(n % 50 ? 200 : 9000))
     await store.close()

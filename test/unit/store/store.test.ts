@@ -9,7 +9,7 @@ import { Float } from '../../../core/codec/index.ts'
 import { checkStore, keysUnder, openStore, type Store } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { MOUNTS, needs, STRACE } from '../../harness/needs.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { testProgram } from '../../harness/test-program.ts'
 
 const child = await testProgram('store-child.ts', import.meta.url)
@@ -78,7 +78,7 @@ describe('records', () => {
     ])
   })
 
-  test('of 16 MiB are stored like small ones', async () => {
+  test('of 16 MiB are stored like small ones', SLOW, async () => {
     const store = openTestStore({ mapSize: 2 ** 20 })
     const value = Buffer.alloc(2 ** 24, 0xfe)
     await store.put(['large'], value)
@@ -115,13 +115,13 @@ describe('changes', () => {
     expect(store.get(['b'])).toBe(2)
   })
 
-  test('of several processes are made one after the other', async () => {
+  test('of several processes are made one after the other', SLOW, async () => {
     const store = openTestStore()
     await Promise.all([1, 2, 3].map(() => execa(process.execPath, [...childArguments, path, 'count', '200'])))
     expect(store.get(['count'])).toBe(600)
   })
 
-  test('work while other processes open and close the store, each as the last one', SLOW_TEST, async () => {
+  test('work while other processes open and close the store, each as the last one', SLOW, async () => {
     const run = () => execa(process.execPath, [...childArguments, path, 'open-and-close', '600'])
     await Promise.all([1, 2].map(run))
   })
@@ -136,7 +136,7 @@ describe('changes', () => {
 })
 
 describe('durability', () => {
-  test('every acknowledged change is there after kill -9', async () => {
+  test('every acknowledged change is there after kill -9', SLOW, async () => {
     const writer = spawn(process.execPath, [...childArguments, path, 'write-for-ever'])
     const last = await killAfterLines(writer, 200)
     const store = openTestStore()
@@ -146,7 +146,7 @@ describe('durability', () => {
     await store.put(['still'], 'writable')
   })
 
-  test('a change is on disk before its promise resolves', needs(STRACE), async () => {
+  test('a change is on disk before its promise resolves', { ...needs(STRACE), ...SLOW }, async () => {
     const trace = join(directory, 'trace')
     const calls = 'trace=openat,pwrite64,pwritev,writev,fdatasync,fsync,msync,write'
     await execa('strace', [
@@ -177,25 +177,29 @@ const SET_BACK = `
   number.writeBigUInt64LE(number.readBigUInt64LE() - 1n)
   writeSync(table, number, 0, 8, 8)`
 
-test('a commit is not replaced by the next one if a process that opens the store has reset the transaction number', async () => {
-  const store = openTestStore()
-  for (let n = 0; n < 5; n++) {
-    await store.put(['before', n], n)
-    execFileSync(process.execPath, ['-e', SET_BACK, `${path}-lock`])
-    await store.put(['after', n], n)
-  }
-  const kept = (name: string) => [...store.keys(keysUnder(name))].map(([, n]) => n)
-  expect([kept('before'), kept('after')]).toEqual([
-    [0, 1, 2, 3, 4],
-    [0, 1, 2, 3, 4],
-  ])
-})
+test(
+  'a commit is not replaced by the next one if a process that opens the store has reset the transaction number',
+  SLOW,
+  async () => {
+    const store = openTestStore()
+    for (let n = 0; n < 5; n++) {
+      await store.put(['before', n], n)
+      execFileSync(process.execPath, ['-e', SET_BACK, `${path}-lock`])
+      await store.put(['after', n], n)
+    }
+    const kept = (name: string) => [...store.keys(keysUnder(name))].map(([, n]) => n)
+    expect([kept('before'), kept('after')]).toEqual([
+      [0, 1, 2, 3, 4],
+      [0, 1, 2, 3, 4],
+    ])
+  },
+)
 
 describe('a process that ends during a commit', () => {
   const endOf = (what: string) =>
     execa(process.execPath, [...childArguments, path, what], { reject: false, timeout: 15_000 })
 
-  test('ends, does not block the store, and leaves no uncommitted record', async () => {
+  test('ends, does not block the store, and leaves no uncommitted record', SLOW, async () => {
     const store = openTestStore()
     await store.put(['before'], 1)
     expect(await endOf('leave-amid-commit')).toMatchObject({ timedOut: false, signal: 'SIGKILL' })
@@ -224,7 +228,7 @@ describe('a failing disk', needs(STRACE), () => {
   test.each([
     ['the meta page cannot be written', 'pwrite64:error=ENOSPC:when=3..4'],
     ['fdatasync fails', 'fdatasync:error=EIO:when=3'],
-  ])('%s: that change is refused, later ones are stored', async (_, inject) => {
+  ])('%s: that change is refused, later ones are stored', SLOW, async (_, inject) => {
     const lines = await withFailures(inject)
     const store = openTestStore()
     const stored = lines.map((_line, n) => (store.has([n]) ? `acknowledged ${n}` : `failed ${n}`))
@@ -277,7 +281,7 @@ describe('a full disk', needs(MOUNTS), () => {
     printed.mockRestore()
   })
 
-  test('is not reported as damage by the check', async () => {
+  test('is not reported as damage by the check', SLOW, async () => {
     await openTestStore().put(['before'], 1)
     await open.pop()?.close()
     fill()
@@ -305,7 +309,7 @@ describe('damage', () => {
     ['random bytes', Buffer.from('never a store. '.repeat(2000))],
     ['a few bytes', Buffer.from('short')],
     ['zeros', Buffer.alloc(20_000)],
-  ])('a file of %s is moved aside and reported, and a new store is there', async (_, content) => {
+  ])('a file of %s is moved aside and reported, and a new store is there', SLOW, async (_, content) => {
     writeFileSync(path, content)
     const reports: SaltError[] = []
     const store = openTestStore({ onDamage: (error) => reports.push(error) })
@@ -331,7 +335,7 @@ describe('damage', () => {
     expect(reports.map(({ message }) => message)).toEqual([expect.stringContaining('["bad"]')])
   })
 
-  test('a store without records whose free pages are damaged is also found by the check', async () => {
+  test('a store without records whose free pages are damaged is also found by the check', SLOW, async () => {
     const store = openTestStore()
     for (let n = 0; n < 50; n++) await store.put([n], 'x'.repeat(2000))
     for (let n = 0; n < 50; n++) await store.remove([n])
@@ -353,7 +357,7 @@ describe('damage', () => {
     expect(await readdir(directory)).not.toContainEqual(expect.stringContaining('.damaged-'))
   })
 
-  test('a truncated store is found by the check and moved aside', async () => {
+  test('a truncated store is found by the check and moved aside', SLOW, async () => {
     const store = openTestStore()
     await Promise.all(Array.from({ length: 100 }, (_, n) => store.put([n], Buffer.alloc(3000, n))))
     await open.pop()?.close()

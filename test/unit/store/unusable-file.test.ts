@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { checkStore, openStore } from '../../../core/store/index.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { needs, program } from '../../harness/needs.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { testProgram } from '../../harness/test-program.ts'
 
 const child = await testProgram('store-child.ts', import.meta.url)
@@ -40,7 +41,7 @@ async function put(what: 'folder' | 'pipe', at: string): Promise<void> {
 }
 
 describe.each(['', '-lock'])('in place of the file test.mdb%s', (ending) => {
-  test.each(['folder', 'pipe'] as const)('a %s is named', async (what) => {
+  test.each(['folder', 'pipe'] as const)('a %s is named', SLOW, async (what) => {
     await put(what, `${path}${ending}`)
     const { status, stderr } = openInChild()
     expect(stderr).toContain(
@@ -49,7 +50,10 @@ describe.each(['', '-lock'])('in place of the file test.mdb%s', (ending) => {
     expect(status).toBe(1)
   })
 
-  test('one that this user may not open is named, with the remedy', withoutRights, async () => {
+  test('one that this user may not open is named, with the remedy', {
+    ...withoutRights,
+    ...SLOW,
+  }, async () => {
     await chmod(`${path}${ending}`, 0)
     const { status, stderr } = openInChild()
     expect(stderr).toContain(

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { checkTarget, createMatcher, expectedMinions } from '../../../core/targets/index.ts'
 import { allMatchers } from '../../harness/matchers.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const plugins = await allMatchers()
 const open = () => createMatcher({ matchers: (type) => plugins.get(type) })
@@ -31,7 +32,7 @@ test.each(tooLarge)(
   },
 )
 
-test('lists of a whole fleet, and compound targets with them, are accepted', () => {
+test('lists of a whole fleet, and compound targets with them, are accepted', SLOW, () => {
   for (const [tgt_type, tgt] of [
     ['list', ids(100_000)],
     ['list', ids(100_000).join(',')],

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { stepsOf, writeStep } from '../../harness/guide.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const project = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -17,7 +17,7 @@ const runModule = (text: string, options: readonly string[] = []) =>
     ...['--input-type=module', '-e', text],
   ])
 
-test('the example registers an SDK that gets the spans of jobs', SLOW_TEST, async () => {
+test('the example registers an SDK that gets the spans of jobs', SLOW, async () => {
   const folder = await temporaryFolder('salt-tracing-')
   onTestFinished(() => removeFolder(folder))
   const installed = join(folder, 'node_modules')
@@ -34,7 +34,7 @@ test('the example registers an SDK that gets the spans of jobs', SLOW_TEST, asyn
   expect(stdout).toMatch(/traceId: '00000000000020261122112205123456'/)
 })
 
-test('without an SDK and without metrics_port, nothing is loaded that serves them', SLOW_TEST, async () => {
+test('without an SDK and without metrics_port, nothing is loaded that serves them', SLOW, async () => {
   const look = `
     const before = new Set(process.moduleLoadList)
     const { jobTracer } = await import('${project}core/tracing/index.ts')

@@ -2,6 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { Dealer, Router } from 'zeromq'
 import { admitConnections } from '../../../core/transport/admission.ts'
 import { HandshakeGate } from '../../../core/transport/zeromq/zap.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { eventually, until } from '../../harness/until.ts'
 
 const open: { close(): void }[] = []
@@ -52,31 +53,35 @@ async function fateAt(endpoint: string): Promise<string> {
   return 'closed'
 }
 
-test('at the limit of open files existing connections are served, and new ones when there is room again', async () => {
-  const { endpoint, told, used } = await serve(80)
-  const first = client(endpoint)
-  expect(await ask(first)).toBe('hello')
-  used.files = 70
-  for (let n = 0; n < 80; n++) client(endpoint)
-  await eventually(() => expect(told).toHaveLength(1))
-  expect(told[0]).toMatch(
-    /^New connections to port 4506 are refused until some end: this process may open 80 files/,
-  )
-  expect(await ask(first)).toBe('hello')
+test(
+  'at the limit of open files existing connections are served, and new ones when there is room again',
+  SLOW,
+  async () => {
+    const { endpoint, told, used } = await serve(80)
+    const first = client(endpoint)
+    expect(await ask(first)).toBe('hello')
+    used.files = 70
+    for (let n = 0; n < 80; n++) client(endpoint)
+    await eventually(() => expect(told).toHaveLength(1))
+    expect(told[0]).toMatch(
+      /^New connections to port 4506 are refused until some end: this process may open 80 files/,
+    )
+    expect(await ask(first)).toBe('hello')
 
-  const late = client(endpoint)
-  const answered = vi.fn()
-  const answer = ask(late).then(answered)
-  for (let n = 0; n < 5; n++) expect(await ask(first)).toBe('hello')
-  expect(answered).not.toHaveBeenCalled()
-  used.files = 10
-  await answer
-  expect(answered).toHaveBeenCalledWith('hello')
-  await eventually(() => expect(told).toHaveLength(2))
-  expect(told[1]).toBe('New connections to port 4506 are accepted again.')
-}, 30_000)
+    const late = client(endpoint)
+    const answered = vi.fn()
+    const answer = ask(late).then(answered)
+    for (let n = 0; n < 5; n++) expect(await ask(first)).toBe('hello')
+    expect(answered).not.toHaveBeenCalled()
+    used.files = 10
+    await answer
+    expect(answered).toHaveBeenCalledWith('hello')
+    await eventually(() => expect(told).toHaveLength(2))
+    expect(told[1]).toBe('New connections to port 4506 are accepted again.')
+  },
+)
 
-test('a short relief does not end the limit, and is not logged', async () => {
+test('a short relief does not end the limit, and is not logged', SLOW, async () => {
   const { endpoint, told, used } = await serve(80, 60_000)
   for (let round = 0; round < 3; round++) {
     used.files = 75
@@ -85,9 +90,9 @@ test('a short relief does not end the limit, and is not logged', async () => {
     expect(await ask(client(endpoint))).toBe('hello')
   }
   expect(told).toHaveLength(1)
-}, 60_000)
+})
 
-test('two servers of one process refuse and accept connections together', async () => {
+test('two servers of one process refuse and accept connections together', SLOW, async () => {
   const [first, second] = [await serve(80), await serve(80)]
   first.used.files = 75
   second.used.files = 75
@@ -96,4 +101,4 @@ test('two servers of one process refuse and accept connections together', async 
   first.used.files = 10
   second.used.files = 10
   expect(await answer).toBe('hello')
-}, 30_000)
+})

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BoundedQueue } from '../../../core/transport/bounded-queue.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const drain = async <T>(queue: BoundedQueue<T>) => {
   const values: T[] = []
@@ -52,7 +53,7 @@ describe('a bounded queue', () => {
     expect(await drain(queue)).toEqual([])
   })
 
-  test('stays small over many values', async () => {
+  test('stays small over many values', SLOW, async () => {
     const queue = new BoundedQueue<number>(5000)
     for (let n = 0; n < 20_000; n++) {
       queue.offer(n)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { lockDirectory } from '../../../core/transport/directory-lock.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 let directory: string
 let problems: string[]
@@ -65,7 +65,7 @@ test('the lock works in a directory whose path is too long for a socket', async 
   expect(await readdir(long)).toEqual([])
 })
 
-test('the lock refuses a second daemon also if the first one does not answer', SLOW_TEST, async () => {
+test('the lock refuses a second daemon also if the first one does not answer', SLOW, async () => {
   const silent = createServer(() => {}).listen(join(directory, '.salt-minion.ipc'))
   await expect(hold('web2')).rejects.toThrow(/another salt-minion, which does not answer, already does/)
   silent.close()

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { TurnBatch } from '../../../core/transport/proxy/batch.ts'
 import { type Numbered, numberedFrames, readNumbered } from '../../../core/transport/proxy/messages.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const sent = (messages: readonly Numbered[]) => {
   const [first, second] = numberedFrames(messages).map((frame) => Buffer.from(frame as string))
@@ -16,7 +17,7 @@ test.each([[['one']], [['one', '', 'three']], [['', '']]])(
   },
 )
 
-test('messages of one turn are sent together, a large one separately', async () => {
+test('messages of one turn are sent together, a large one separately', SLOW, async () => {
   const batches: (string | Uint8Array)[][] = []
   const batch = new TurnBatch(async (frames) => void batches.push(frames))
   const large = Buffer.alloc(100_000)

@@ -9,7 +9,7 @@ import type { Tls } from '../../../core/transport/contract.ts'
 import { getTransport } from '../../../core/transport/index.ts'
 import { serveRequests } from '../../../core/transport/serve-requests.ts'
 import { packFrame, readFrame } from '../../../core/transport/tcp/framing.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { eventually, until } from '../../harness/until.ts'
 
 const here = { host: '127.0.0.1', port: 0 }
@@ -105,7 +105,7 @@ describe('a publisher over tcp', () => {
     return String(load) === 'web1' ? ['aaaa', 'broadcast'] : undefined
   }
 
-  test('sends publications to a minion of Python Salt once it has introduced itself', SLOW_TEST, async () => {
+  test('sends publications to a minion of Python Salt once it has introduced itself', SLOW, async () => {
     const server = own(await tcp.servePublish({ ...here, identify }))
     const { socket, frames } = await peer(server.port)
     await eventually(() => expect(server.subscribers).toBe(1))
@@ -128,7 +128,7 @@ describe('a publisher over tcp', () => {
     expect([...server.topics]).toEqual([])
   })
 
-  test('drops a subscription with more topics than needed', SLOW_TEST, async () => {
+  test('drops a subscription with more topics than needed', SLOW, async () => {
     const server = own(await tcp.servePublish(here))
     const { socket } = await peer(server.port)
     const topics = Array.from({ length: 1_000 }, (_, n) => `${n}`)
@@ -177,7 +177,7 @@ describe('a subscriber over tcp', () => {
     ])
   })
 
-  test('disconnects from a publisher that promised heartbeats and is silent', SLOW_TEST, async () => {
+  test('disconnects from a publisher that promised heartbeats and is silent', SLOW, async () => {
     const { port, sockets } = await publisher()
     const client = own(await tcp.subscribe({ ...subscriber, port, heartbeat: 'quick' }))
     const states: string[] = []
@@ -191,7 +191,7 @@ describe('a subscriber over tcp', () => {
     ['ws', ws],
   ])(
     'stays with a publisher over %s that has nothing to publish but sends heartbeats',
-    SLOW_TEST,
+    SLOW,
     async (_, transport) => {
       const server = own(await transport.servePublish(here))
       const client = own(await transport.subscribe({ ...subscriber, port: server.port, heartbeat: 'quick' }))
@@ -269,7 +269,7 @@ describe.each(['tcp', 'ws'])('TLS over %s', (name) => {
     })
   })
 
-  test('is refused by a peer without it', SLOW_TEST, async () => {
+  test('is refused by a peer without it', SLOW, async () => {
     await expect(ask({ ...mine, verify: 'none' }, undefined)).rejects.toMatchObject({
       code: expect.stringMatching('MASTER_UNREACHABLE|TIMEOUT'),
     })

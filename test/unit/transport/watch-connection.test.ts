@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { watchConnection } from '../../../core/transport/zeromq/connect.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 
 const OUT_OF_FILES = 'Too many open file descriptors'
 
@@ -18,25 +18,21 @@ function starvedSocket(events: readonly { type: string }[]) {
   }
 }
 
-test(
-  'a connection that cannot be watched is renewed once it can, without an exception',
-  SLOW_TEST,
-  async () => {
-    vi.useFakeTimers()
-    try {
-      const seen: string[] = []
-      const watching = watchConnection(starvedSocket([{ type: 'connect' }, { type: 'handshake' }]), {
-        abandoned: () => void seen.push('abandoned'),
-        up: () => void seen.push('up'),
-      })
-      await vi.runAllTimersAsync()
-      await watching
-      expect(seen).toEqual(['abandoned', 'up'])
-    } finally {
-      vi.useRealTimers()
-    }
-  },
-)
+test('a connection that cannot be watched is renewed once it can, without an exception', SLOW, async () => {
+  vi.useFakeTimers()
+  try {
+    const seen: string[] = []
+    const watching = watchConnection(starvedSocket([{ type: 'connect' }, { type: 'handshake' }]), {
+      abandoned: () => void seen.push('abandoned'),
+      up: () => void seen.push('up'),
+    })
+    await vi.runAllTimersAsync()
+    await watching
+    expect(seen).toEqual(['abandoned', 'up'])
+  } finally {
+    vi.useRealTimers()
+  }
+})
 
 test('a connection that cannot be renewed is tried again', async () => {
   vi.useFakeTimers()

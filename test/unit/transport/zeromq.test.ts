@@ -7,7 +7,7 @@ import { readRouted } from '../../../core/transport/zeromq/routed.ts'
 import { SubscriptionCount } from '../../../core/transport/zeromq/subscription-count.ts'
 import { HandshakeGate } from '../../../core/transport/zeromq/zap.ts'
 import { freePort } from '../../harness/ports.ts'
-import { SLOW_TEST } from '../../harness/slow.ts'
+import { SLOW } from '../../harness/slow.ts'
 import { eventually } from '../../harness/until.ts'
 
 const zeromq = getTransport('zeromq')
@@ -113,7 +113,7 @@ describe('the request client over ZeroMQ', () => {
 
   test(
     'reports a server that listens but accepts no connection as a time-out, not as down, also with failFast',
-    SLOW_TEST,
+    SLOW,
     async () => {
       const { port, door } = await serveBehindDoor()
       await door.refuse()
@@ -219,7 +219,7 @@ describe('publications over ZeroMQ', () => {
     expect((await minion.receive()).map(String)).toEqual(['broadcast', 'payload'])
   })
 
-  test('are received again after another program used the port for a while', async () => {
+  test('are received again after another program used the port for a while', SLOW, async () => {
     const wrong = new Router({ linger: 0 })
     await wrong.bind('tcp://127.0.0.1:0')
     const port = Number(wrong.lastEndpoint?.split(':').pop())

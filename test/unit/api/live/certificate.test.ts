@@ -12,7 +12,7 @@ import { loadMasterConfig } from '../../../../core/config/index.ts'
 import { fakeLog } from '../../../../core/testing/recording-log.ts'
 import { type Certificate, selfSigned } from '../../../harness/certificate.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { until } from '../../../harness/until.ts'
 
 let folder: string
@@ -68,26 +68,22 @@ function seen(options: object = {}): Promise<string> {
 
 const fingerprint = async (file: string) => new X509Certificate(await readFile(file)).fingerprint256
 
-test(
-  'a renewed certificate is used without a restart, and open connections stay open',
-  SLOW_TEST,
-  async () => {
-    await open({ ssl_crt: first.cert, ssl_key: first.key })
-    const { port } = server!.address() as { port: number }
-    const before = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
-    await new Promise((done) => before.once('secureConnect', done))
-    expect(await seen()).toBe(await fingerprint(first.cert))
-    await copyFile(second.cert, first.cert)
-    await copyFile(second.key, first.key)
-    const renewed = await fingerprint(second.cert)
-    await until('the new certificate', async () => (await seen()) === renewed)
-    before.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-    const answer = await new Promise((resolve) => before.once('data', (data) => resolve(String(data))))
-    expect(answer).toMatch(/^HTTP\/1.1 200/)
-    expect(log.lines.filter(({ level }) => level === 'error')).toEqual([])
-    before.destroy()
-  },
-)
+test('a renewed certificate is used without a restart, and open connections stay open', SLOW, async () => {
+  await open({ ssl_crt: first.cert, ssl_key: first.key })
+  const { port } = server!.address() as { port: number }
+  const before = connect({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  await new Promise((done) => before.once('secureConnect', done))
+  expect(await seen()).toBe(await fingerprint(first.cert))
+  await copyFile(second.cert, first.cert)
+  await copyFile(second.key, first.key)
+  const renewed = await fingerprint(second.cert)
+  await until('the new certificate', async () => (await seen()) === renewed)
+  before.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  const answer = await new Promise((resolve) => before.once('data', (data) => resolve(String(data))))
+  expect(answer).toMatch(/^HTTP\/1.1 200/)
+  expect(log.lines.filter(({ level }) => level === 'error')).toEqual([])
+  before.destroy()
+})
 
 test('a new certificate that cannot be used is logged, and the old one stays', async () => {
   const certificate = await open({ ssl_crt: first.cert, ssl_key: first.key })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ApiConnection } from '../../../harness/api-connection.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../../harness/test-api.ts'
 import { until } from '../../../harness/until.ts'
 
@@ -69,7 +69,7 @@ test('tag= picks by shell patterns', async () => {
   ])
 })
 
-test('the stream ends when the token expires', async () => {
+test('the stream ends when the token expires', SLOW, async () => {
   await open()
   api.answer = () => ({ name: 'fred', eauth: 'pam', expire: Date.now() / 1000 + 0.3 })
   const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
@@ -175,7 +175,7 @@ test('with events: all, readers get the jobs of all users', async () => {
   await reader.has('tag: salt/wheel/20260101000000000002/ret')
 })
 
-test('a reader that does not read is dropped, without effect on other readers', SLOW_TEST, async () => {
+test('a reader that does not read is dropped, without effect on other readers', SLOW, async () => {
   await open({ max_reader_backlog: 1_000_000 })
   const frozen = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   await frozen.has('retry')

@@ -5,7 +5,7 @@
 import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { ApiConnection } from '../../../harness/api-connection.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../../harness/test-api.ts'
 
 let api: TestApi
@@ -115,15 +115,11 @@ async function untilAsked(count: number): Promise<void> {
   while (api.asked.length < count) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-test(
-  'a client that does not finish its request gets 408, and its connection is closed',
-  SLOW_TEST,
-  async () => {
-    await open({ request_timeout: 1 })
-    const slow = await ApiConnection.open(port, 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow:')
-    expect(await slow.ended()).toMatch(/^HTTP\/1.1 408 /)
-  },
-)
+test('a client that does not finish its request gets 408, and its connection is closed', SLOW, async () => {
+  await open({ request_timeout: 1 })
+  const slow = await ApiConnection.open(port, 'GET / HTTP/1.1\r\nHost: x\r\nX-Slow:')
+  expect(await slow.ended()).toMatch(/^HTTP\/1.1 408 /)
+})
 
 test.each([
   '/static/..%2f..%2fetc/passwd',

@@ -3,7 +3,7 @@ import { httpError } from '../../../../core/api/http-errors.ts'
 import { deferred } from '../../../../core/base/deferred.ts'
 import { fakeLog } from '../../../../core/testing/recording-log.ts'
 import { ApiConnection } from '../../../harness/api-connection.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../../harness/test-api.ts'
 import { until } from '../../../harness/until.ts'
 
@@ -52,14 +52,14 @@ const statuses = async (answers: Promise<{ statusCode: number }>[]) =>
 
 const many = (count: number) => Array.from({ length: count }, (_, n) => n)
 
-test('of ten thousand guesses of tokens at once only 20 are checked', SLOW_TEST, async () => {
+test('of ten thousand guesses of tokens at once only 20 are checked', SLOW, async () => {
   const found = await statuses(many(10_000).map((n) => byToken(guess(n))))
   expect(asked).toBe(20)
   expect(found.filter((status) => status === 401)).toHaveLength(20)
   expect(found.filter((status) => status === 429)).toHaveLength(9980)
 })
 
-test('of ten thousand guesses of one password from one address only 20 are checked', SLOW_TEST, async () => {
+test('of ten thousand guesses of one password from one address only 20 are checked', SLOW, async () => {
   const found = await statuses(many(10_000).map((n) => byPassword('fred', `guess ${n}`)))
   expect([asked, found.filter((status) => status === 401).length]).toEqual([20, 20])
   const told = log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message)
@@ -89,7 +89,7 @@ test('guesses at an address lock out only users who have not logged in from ther
 
 test(
   'ten thousand guesses of a password from where its user has signed in: 20 are looked at',
-  SLOW_TEST,
+  SLOW,
   async () => {
     expect((await byPassword('fred', 'right')).statusCode).toBe(200)
     asked = 0
@@ -116,7 +116,7 @@ test('the same wrong token is refused with 429 after 20 tries, and other users o
   expect((await byPassword('anna', 'right')).statusCode).toBe(200)
 })
 
-test('many waits with a token that is new to this server can be under way at once', SLOW_TEST, async () => {
+test('many waits with a token that is new to this server can be under way at once', SLOW, async () => {
   const over = deferred<object>()
   let begun = 0
   api.app.get('/long', () => {
@@ -203,6 +203,7 @@ test('credentials that /login does not check are not remembered as right', async
 
 test.each(['/login', '/token'])(
   '%s counts guesses of a password whatever token comes with them',
+  SLOW,
   async (url) => {
     expect((await byToken(GOOD)).statusCode).toBe(200)
     asked = 0
@@ -276,7 +277,7 @@ describe('clients that leave', () => {
     expect((await byToken(GOOD, '127.0.0.1')).statusCode).toBe(200)
   })
 
-  test('before their password is checked have their guess counted', async () => {
+  test('before their password is checked have their guess counted', SLOW, async () => {
     const body = (n: number) => JSON.stringify({ username: 'fred', password: `guess ${n}`, eauth: 'pam' })
     for (const n of many(20)) {
       const text = body(n)

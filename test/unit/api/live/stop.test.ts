@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { ApiConnection } from '../../../harness/api-connection.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../../harness/test-api.ts'
 import { until } from '../../../harness/until.ts'
 
@@ -28,7 +28,7 @@ const readyz = async () => {
 
 test(
   'the server is ready when the master answers, and reports the reason while it does not',
-  SLOW_TEST,
+  SLOW,
   async () => {
     await open()
     expect(await readyz()).toEqual([200, { ready: true, reasons: [] }])
@@ -43,7 +43,7 @@ test(
   },
 )
 
-test('the server is not ready while its request to the master is queued', SLOW_TEST, async () => {
+test('the server is not ready while its request to the master is queued', SLOW, async () => {
   await open()
   api.answer = () => new Promise(() => {})
   const reasons = ['The master does not keep up with the requests of this server.']
@@ -62,7 +62,7 @@ test('a stopping server is not ready', async () => {
   expect(await readyz()).toEqual([503, { ready: false, reasons: ['The server is stopping.'] }])
 })
 
-test('it stops despite clients that do not read, do not finish a request, or wait', SLOW_TEST, async () => {
+test('it stops despite clients that do not read, do not finish a request, or wait', SLOW, async () => {
   await open({ stop_timeout: 1 })
   const frozen = await ApiConnection.get(port, `/events?token=${TOKEN}`)
   await frozen.has('retry')
@@ -94,7 +94,7 @@ test.each([
   await until('the server to close its side', async () => (await connections()) === 0)
 })
 
-test('it stops in time while an upgrade request is in progress', SLOW_TEST, async () => {
+test('it stops in time while an upgrade request is in progress', SLOW, async () => {
   await open({ stop_timeout: 1 })
   api.answer = () => new Promise(() => {})
   const headers = [`X-Auth-Token: ${TOKEN}`, 'Connection: Upgrade', 'Upgrade: h2c']

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Summaries } from '../../../../core/api/live/summaries.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 const MEGABYTE = 'x'.repeat(1024 * 1024)
 const jidOf = (n: number) => `202601010000000000${String(n).padStart(2, '0')}`
@@ -47,7 +48,7 @@ test('a job that changes is listed once, with all its minions and their returns'
   expect(changedIn(summaries)).toMatchObject([{ state: 'complete' }])
 })
 
-test('the oldest jobs are dropped when minions have returned more than the limit', () => {
+test('the oldest jobs are dropped when minions have returned more than the limit', SLOW, () => {
   const summaries = new Summaries({ grains: true })
   for (let n = 0; n < 20; n++) {
     start(summaries, jidOf(n), ['web1'])
@@ -61,7 +62,7 @@ test('the oldest jobs are dropped when minions have returned more than the limit
   expect(changedIn(summaries)).toEqual([])
 })
 
-test('a minion that returns again is counted once', () => {
+test('a minion that returns again is counted once', SLOW, () => {
   const summaries = new Summaries({ grains: true })
   start(summaries, jidOf(1), ['web1'])
   for (let n = 0; n < 40; n++) answer(summaries, jidOf(1), 'web1', MEGABYTE)

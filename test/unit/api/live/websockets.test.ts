@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { ApiConnection } from '../../../harness/api-connection.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../../harness/test-api.ts'
 import { until } from '../../../harness/until.ts'
 
@@ -64,7 +65,7 @@ async function ready(client: Client): Promise<Client> {
 const about = (client: Client, text: string): string[] =>
   client.messages.filter((each) => each.includes(text))
 
-test('/ws sends events once the client is ready', async () => {
+test('/ws sends events once the client is ready', SLOW, async () => {
   await open()
   const client = await connect('/ws', { headers: { 'X-Auth-Token': TOKEN } })
   const heard = api.events.subscribe('early')
@@ -89,6 +90,7 @@ test('/all_events of rest_tornado sends the event alone', async () => {
 
 test.each([`/ws/${TOKEN}?format_events`, `/formatted_events/${TOKEN}`])(
   '%s: jobs as they are now',
+  SLOW,
   async (path) => {
     await open({ events: 'all' })
     const client = await ready(await connect(path))
@@ -116,7 +118,7 @@ test.each([`/ws/${TOKEN}?format_events`, `/formatted_events/${TOKEN}`])(
   },
 )
 
-test('minions are a list for rest_cherrypy, and by id for rest_tornado', async () => {
+test('minions are a list for rest_cherrypy, and by id for rest_tornado', SLOW, async () => {
   await open({ events: 'all' })
   const cherrypy = await ready(await connect(`/ws/${TOKEN}?format_events`))
   const tornado = await ready(await connect(`/formatted_events/${TOKEN}`))
@@ -193,7 +195,7 @@ test('a websocket is closed with a reason when the server stops', async () => {
   expect(await over).toEqual({ code: 1001, reason: 'The server is stopping.' })
 })
 
-test('a websocket whose client does not read is closed with 1013', async () => {
+test('a websocket whose client does not read is closed with 1013', SLOW, async () => {
   await open({ max_reader_backlog: 200_000 })
   const client = await ready(await connect(`/ws/${TOKEN}`))
   client.socket.pause()

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type AuditEntry, AuditLog, listAudit, verifyAudit } from '../../../../core/auth/audit/index.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { MOUNTS, needs } from '../../../harness/needs.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { mountSmallDisk } from '../../../harness/small-disk.ts'
 import { testProgram } from '../../../harness/test-program.ts'
 import { until } from '../../../harness/until.ts'
@@ -140,7 +140,7 @@ describe('a line', () => {
     expect(await lines()).toHaveLength(101)
   })
 
-  test('is dropped if more than ten thousand are waiting', async () => {
+  test('is dropped if more than ten thousand are waiting', SLOW, async () => {
     const log = openLog()
     await Promise.all(Array.from({ length: 10_050 }, () => log.record(entry())))
     expect(await lines()).toHaveLength(10_001)
@@ -386,7 +386,7 @@ describe('after a failure', () => {
 
   test(
     'a process that is stopped while writing does not block others, and is named; a slow one is not',
-    SLOW_TEST,
+    SLOW,
     async () => {
       await record(1) // LMDB opens a file only while nobody writes
       const holder = await start('hold')
@@ -402,7 +402,7 @@ describe('after a failure', () => {
     },
   )
 
-  test('processes that write at once and are killed leave a chain without a gap', SLOW_TEST, async () => {
+  test('processes that write at once and are killed leave a chain without a gap', SLOW, async () => {
     const writers = await Promise.all(['a', 'b', 'c'].map((name) => start('write', name)))
     for (let round = 0; round < 6; round++) {
       const [victim] = writers.splice(0, 1)

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { appendToChain, type ChainEnd } from '../../../../core/auth/audit/file.ts'
 import { verifyAudit } from '../../../../core/auth/audit/index.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 let folder: string
 let path: string
@@ -121,7 +122,7 @@ describe('verify', () => {
     ])
   })
 
-  test('does not count a text without a line break as a line', async () => {
+  test('does not count a text without a line break as a line', SLOW, async () => {
     append(1)
     await writeFile(path, `${await text()}${'x'.repeat(5_000_000)}`)
     expect((await problems())[0]).toBe(`${path} line 2 is not a line of an audit log.`)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { digestOf } from '../../../../core/auth/index.ts'
 import { Attempts } from '../../../../core/auth/login/attempts.ts'
 import { LoginLimit } from '../../../../core/auth/login/limit.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 function open(limit = 20) {
   let time = 0
@@ -89,7 +90,7 @@ test('more than 20 right passwords at once wait for each other and are all accep
   expect(await looked(many(100).map(() => attempt('fred', 'right')))).toBe(100)
 })
 
-test('a locked-out user stays so, however many other names are guessed meanwhile', async () => {
+test('a locked-out user stays so, however many other names are guessed meanwhile', SLOW, async () => {
   const { attempt, pass } = open()
   await looked(many(20).map((n) => attempt('fred', `guess ${n}`)))
   for (const n of many(11_000)) await attempt(`invented ${n}`, 'guess')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { isBelow, openInside } from '../../../../core/base/files/open-inside.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 let folder: string
 let root: string
@@ -62,7 +62,7 @@ test('a folder is opened only on request', async () => {
   expect(await openInside(join(root, 'link'), [root], { kind: 'directory', flags })).toBeUndefined()
 })
 
-test('a folder that is swapped for a link while it is read exposes nothing outside', SLOW_TEST, async () => {
+test('a folder that is swapped for a link while it is read exposes nothing outside', SLOW, async () => {
   const place = join(root, 'sub')
   let isRunning = true
   const swapping = (async () => {

@@ -5,6 +5,7 @@ import { catalogueOf } from '../../../../core/cli/authoring/catalogue.ts'
 import { openLoader } from '../../../../core/loader/index.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { quietLog } from '../../../harness/log.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 const modules = path.resolve(import.meta.dirname, '../../../../modules')
 
@@ -20,7 +21,7 @@ test('the catalogue of built-in functions is current; `npx vitest run` of this f
   await expect(text).toMatchFileSnapshot(path.join(modules, '_catalogue.ts'))
 })
 
-test('it has every function the loader offers', async () => {
+test('it has every function the loader offers', SLOW, async () => {
   const { names } = await catalogueOf(modules)
   const loader = openLoader('modules', {
     config: {},

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { compilerApiOf, compilerOf } from '../../../../core/cli/authoring/compiler.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 const installed = (name: string) =>
   fileURLToPath(new URL(`../../../../node_modules/${name}`, import.meta.url))
@@ -33,7 +33,7 @@ test('TypeScript 7 is a compiler without an API', async () => {
   expect(await compilerApiOf(alone)).toBeUndefined()
 })
 
-test('TypeScript 7 has the API of 6 that is installed beside it', SLOW_TEST, async () => {
+test('TypeScript 7 has the API of 6 that is installed beside it', SLOW, async () => {
   const both = await withSeven('both')
   const six = '@typescript/typescript6'
   await symlink(installed(six), join(both, 'node_modules', six))

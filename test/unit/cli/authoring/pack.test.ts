@@ -10,7 +10,7 @@ import { additionsTo, leftOut, problemsIn, remarksOn } from '../../../../core/cl
 import { pack } from '../../../../core/cli/authoring/pack/pack.ts'
 import { readManifest } from '../../../../core/cli/authoring/package-manifest.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 const project = fileURLToPath(new URL('../../../../', import.meta.url))
 
@@ -66,7 +66,7 @@ test('all missing fields of package.json are listed at once, and nothing is writ
 
 test(
   'missing fields are written on request; tests and generated files stay out of the package',
-  SLOW_TEST,
+  SLOW,
   async () => {
     await put('package.json', { name: 'salt-ts-shop', version: '1.0.0' })
     await put('modules/shop.ts', MODULE)
@@ -89,19 +89,15 @@ test('modules in JavaScript get no type declarations', async () => {
   expect(await hasTypes(path.join(folder, 'modules'))).toBe(false)
 })
 
-test(
-  'a package without a folder for its modules is an error, and so is a missing npm',
-  SLOW_TEST,
-  async () => {
-    await put('package.json', COMPLETE)
-    await put('modules/shop.js', 'export const list = () => []\n')
-    await expect(pack({ folder, out: path.join(folder, 'package.json'), fix: false })).rejects.toThrow(
-      `The folder ${folder}/package.json cannot be made: EEXIST`,
-    )
-    vi.stubEnv('PATH', folder)
-    await expect(packed()).rejects.toThrow('salt-ts pack needs the program npm, which is not in PATH.')
-  },
-)
+test('a package without a folder for its modules is an error, and so is a missing npm', SLOW, async () => {
+  await put('package.json', COMPLETE)
+  await put('modules/shop.js', 'export const list = () => []\n')
+  await expect(pack({ folder, out: path.join(folder, 'package.json'), fix: false })).rejects.toThrow(
+    `The folder ${folder}/package.json cannot be made: EEXIST`,
+  )
+  vi.stubEnv('PATH', folder)
+  await expect(packed()).rejects.toThrow('salt-ts pack needs the program npm, which is not in PATH.')
+})
 
 test('a folder that npm leaves out of the package is a problem, also one of helpers', async () => {
   await put('utils/text.ts', 'export const one = 1\n')
@@ -112,7 +108,7 @@ test('a folder that npm leaves out of the package is a problem, also one of help
   expect(await leftOut(folder, COMPLETE, ['modules/shop.ts', 'utils/text.ts'])).toEqual([])
 })
 
-test('a TypeScript error is an error', SLOW_TEST, async () => {
+test('a TypeScript error is an error', SLOW, async () => {
   await put('package.json', COMPLETE)
   await put('modules/shop.ts', 'export const list = (): string => 7\n')
   await put('tsconfig.json', { compilerOptions: { module: 'nodenext', lib: ['es5'], types: [] } })
@@ -176,7 +172,7 @@ test('probable mistakes of an author cause remarks', async () => {
 
 test(
   'files with secrets are refused, by name or as private keys, and examples of such files are packed',
-  SLOW_TEST,
+  SLOW,
   async () => {
     const { privateKey } = generateKeyPairSync('ed25519')
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { TypeCheck } from '../../../../core/cli/dev/type-check.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { withEnvironment } from '../../../harness/processes.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { until } from '../../../harness/until.ts'
 
 const packages = fileURLToPath(new URL('../../../../node_modules/', import.meta.url))
@@ -33,7 +33,7 @@ const open = () => TypeCheck.open(folder, (text) => reports.push(text))
 const save = (name: string, text: string) => writeFile(join(folder, name), text)
 const reported = () => until('a report', () => reports.shift())
 
-test('errors are reported, one a line, when they change', SLOW_TEST, async () => {
+test('errors are reported, one a line, when they change', SLOW, async () => {
   expect(open()).toBeUndefined()
   await save('tsconfig.json', '{ "compilerOptions": { "lib": ["es5"], "types": [] } }')
   expect(open()).toBeUndefined()
@@ -47,7 +47,7 @@ test('errors are reported, one a line, when they change', SLOW_TEST, async () =>
   expect(await reported()).toBe('Types: no errors.')
 })
 
-test('a compiler that is started by another program ends with it', SLOW_TEST, async () => {
+test('a compiler that is started by another program ends with it', SLOW, async () => {
   vi.stubEnv(MARK, folder)
   onTestFinished(() => void vi.unstubAllEnvs())
   await mkdir(join(folder, 'node_modules/typescript/bin'), { recursive: true })

@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { type ShowSettings, showResults } from '../../../../core/cli/jobs/job-results.ts'
 import type { Printed } from '../../../../core/cli/output/printer.ts'
 import type { MinionResult } from '../../../../core/client/local/contract.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { captured } from '../../../harness/terminal.ts'
 
 type Returned = Extract<MinionResult, { state: 'returned' }>
@@ -270,7 +271,7 @@ describe('equal returns, grouped', () => {
     ])
   })
 
-  test('are stored once, however many minions return them', async () => {
+  test('are stored once, however many minions return them', SLOW, async () => {
     const kept: WeakRef<object>[] = []
     async function* stream() {
       for (let n = 0; n < 300; n++) {

@@ -8,7 +8,7 @@ import SaltKey from '../../../../core/cli/commands/salt-key.ts'
 import { exitCodeFrom } from '../../../../core/cli/program/program.ts'
 import { fingerprint, PrivateKey, PublicKey } from '../../../../core/crypto/index.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { captured } from '../../../harness/terminal.ts'
 
 const pem = generateKeyPairSync('rsa', {
@@ -242,7 +242,7 @@ describe('salt-key', () => {
     )
   })
 
-  test('makes a key pair, and does not replace an existing one', async () => {
+  test('makes a key pair, and does not replace an existing one', SLOW, async () => {
     const made = await key('--gen-keys', 'web01', '--gen-keys-dir', join(folder, 'made'))
     expect(made).toMatchObject({ result: 0, stdout: expect.stringMatching(/^return:\n {4}[0-9a-f:]{95}\n$/) })
     const path = join(folder, 'made', 'web01.pem')
@@ -252,7 +252,7 @@ describe('salt-key', () => {
     expect(again.stderr).toContain(`${path} exists already`)
   })
 
-  test('signs the master key for hosts without the signing key', async () => {
+  test('signs the master key for hosts without the signing key', SLOW, async () => {
     expect((await key('--gen-signature')).stderr).toContain('does not exist. Start the master once')
     await file('.', 'master.pub')
     expect((await key('--gen-signature')).stderr).toContain('--auto-create makes one')
@@ -266,26 +266,22 @@ describe('salt-key', () => {
     )
   })
 
-  test(
-    'signs another key with another one, and does not replace a foreign signature',
-    SLOW_TEST,
-    async () => {
-      await file('.', 'master.pub')
-      const made = await PrivateKey.generate(2048)
-      await file('.', 'other.pem', made.pem)
-      await file('.', 'other.pub', made.publicKey.pem)
-      const [priv, pub] = ['other.pem', 'other.pub'].map((name) => join(folder, 'pki', name)) as [
-        string,
-        string,
-      ]
-      expect((await key('--gen-signature', '--priv', priv)).result).toBe(0)
-      const { result, stderr } = await key('--gen-signature', '--priv', priv, '--pub', pub)
-      expect([result, stderr]).toEqual([1, expect.stringContaining('is not overwritten. Remove it first')])
-      expect(
-        (await key('--gen-signature', '--priv', priv, '--pub', pub, '--signature-path', folder)).result,
-      ).toBe(0)
-    },
-  )
+  test('signs another key with another one, and does not replace a foreign signature', SLOW, async () => {
+    await file('.', 'master.pub')
+    const made = await PrivateKey.generate(2048)
+    await file('.', 'other.pem', made.pem)
+    await file('.', 'other.pub', made.publicKey.pem)
+    const [priv, pub] = ['other.pem', 'other.pub'].map((name) => join(folder, 'pki', name)) as [
+      string,
+      string,
+    ]
+    expect((await key('--gen-signature', '--priv', priv)).result).toBe(0)
+    const { result, stderr } = await key('--gen-signature', '--priv', priv, '--pub', pub)
+    expect([result, stderr]).toEqual([1, expect.stringContaining('is not overwritten. Remove it first')])
+    expect(
+      (await key('--gen-signature', '--priv', priv, '--pub', pub, '--signature-path', folder)).result,
+    ).toBe(0)
+  })
 })
 
 describe('accepting a denied key', () => {
@@ -367,7 +363,7 @@ describe('the audit log', () => {
 })
 
 describe('invitations', () => {
-  test('are printed as one line, listed without it, and revoked', async () => {
+  test('are printed as one line, listed without it, and revoked', SLOW, async () => {
     const made = await key('--invite', '--ttl', '2h', '--match', 'web*', '--uses', '3')
     expect(made.stdout).toMatch(/^[0-9a-f]{48}\.[0-9a-f]{64}\n$/)
     const listed = JSON.parse((await key('--invites', '--out=json')).stdout)
@@ -379,7 +375,7 @@ describe('invitations', () => {
     expect((await key('--invites', '--out=json')).stdout).toBe('{}\n')
   })
 
-  test('leave nothing on disk with which a minion could join', async () => {
+  test('leave nothing on disk with which a minion could join', SLOW, async () => {
     const secret = (await key('--invite')).stdout.split('.')[0] as string
     const stored = await readFile(join(folder, 'pki', 'invites.mdb'))
     expect((await stat(join(folder, 'pki', 'invites.mdb'))).mode & 0o077).toBe(0)

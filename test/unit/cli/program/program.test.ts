@@ -11,6 +11,7 @@ import SaltRun from '../../../../core/cli/commands/salt-run.ts'
 import { exitCodeFrom, type Program } from '../../../../core/cli/program/program.ts'
 import { flagsOf } from '../../../../core/cli/program/typed-options.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { captured } from '../../../harness/terminal.ts'
 
 const programs: [string, Program][] = [Salt, SaltApi, SaltCall, SaltKey, SaltMaster, SaltMinion, SaltRun].map(
@@ -96,7 +97,7 @@ export const sold = fn({ days: p.default(p.integer({ minimum: 1 }), 7) }, ({ day
     [SaltRun, ['--out', 'a.b', '--help'], 'Usage: salt-run'],
     [SaltRun, ['manage.up', '--help-all'], 'Usage: salt-run'],
     [Salt, ['web.example', 'test.ping', '--help'], 'Usage: salt '],
-  ])('%o %j', async (program, words, beginning) => {
+  ])('%o %j', SLOW, async (program, words, beginning) => {
     const { stdout } = await run(program, '-c', folder, ...words)
     expect(stdout.slice(0, beginning.length)).toBe(beginning)
   })
@@ -213,7 +214,7 @@ describe('usage', () => {
     expect(stderr).toMatch(/\n +at .*master-requests\.ts/)
   })
 
-  test('--enable-profiling writes a profile, for its user alone', async () => {
+  test('--enable-profiling writes a profile, for its user alone', SLOW, async () => {
     const path = join(folder, 'profiles')
     const words = ['--local', '-c', folder, '--enable-profiling', '--profiling-path', path, 'test.ping']
     const { result } = await run(SaltCall, ...words)
@@ -229,7 +230,7 @@ describe('usage', () => {
     expect(JSON.parse(stdout).local).toMatchObject({ metadata: { a: 1 }, return: {} })
   })
 
-  test('--log-file-level alone logs to the file of the configuration', async () => {
+  test('--log-file-level alone logs to the file of the configuration', SLOW, async () => {
     const configured = await mkdtemp(join(folder, 'log-'))
     await writeFile(join(configured, 'minion'), `root_dir: ${configured}\nid: cli\nnonsense: 1\n`)
     const levels = ['-l', 'quiet', '--log-file-level', 'warning']
@@ -298,14 +299,14 @@ describe('usage', () => {
     [SaltKey, ['-l', 'bogus'], 64],
     [SaltCall, ['--local', 'no.such'], 255],
     [SaltCall, ['--local', 'test.false'], 0],
-  ])("with salt_exit_codes: legacy it is Salt's: %#", async (program, argv, code) => {
+  ])("with salt_exit_codes: legacy it is Salt's: %#", SLOW, async (program, argv, code) => {
     const legacy = await mkdtemp(join(folder, 'legacy-'))
     for (const role of ['master', 'minion'])
       await writeFile(join(legacy, role), `root_dir: ${folder}\nid: cli\nsalt_exit_codes: legacy\n`)
     expect((await run(program, ...argv, '-c', legacy)).result).toBe(code)
   })
 
-  test('salt-key makes a key pair, and never replaces one', async () => {
+  test('salt-key makes a key pair, and never replaces one', SLOW, async () => {
     const { result, stdout } = await run(SaltKey, '--gen-keys', 'web01', '--gen-keys-dir', folder)
     expect(result).toBe(0)
     expect(stdout).toMatch(/^return:\n {4}(?:[0-9a-f]{2}:){31}[0-9a-f]{2}\n$/)
@@ -323,7 +324,7 @@ describe('defaults of a Saltfile', () => {
   const call = (path: string, ...argv: string[]) =>
     run(SaltCall, '--saltfile', path, '--local', '-c', folder, ...argv, 'test.arg', 'a')
 
-  test("set options by their names, in either spelling, or by Salt's internal names", async () => {
+  test("set options by their names, in either spelling, or by Salt's internal names", SLOW, async () => {
     const path = await written(
       'salt: {output: yaml}\nsalt-call:\n  output: json\n  output_indent: -1\n  print_metadata: true\n  set_metadata: {a: 1}\n',
     )
@@ -332,7 +333,7 @@ describe('defaults of a Saltfile', () => {
     expect(stdout.trim().split('\n')).toHaveLength(1)
   })
 
-  test('are overridden by typed options', async () => {
+  test('are overridden by typed options', SLOW, async () => {
     const path = await written('salt-call:\n  out: json\n')
     expect((await call(path, '--out', 'txt')).stdout).toMatch(/^local: /)
     expect((await call(path)).stdout).toMatch(/^\{/)

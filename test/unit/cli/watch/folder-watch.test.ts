@@ -3,6 +3,7 @@ import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FolderWatch } from '../../../../core/cli/watch/folder-watch.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 let folder: string
 let watched: FolderWatch
@@ -19,14 +20,14 @@ afterEach(async () => {
 
 const at = (...names: string[]) => path.join(folder, ...names)
 
-test('a watch reports a changed file, and one in a subfolder', async () => {
+test('a watch reports a changed file, and one in a subfolder', SLOW, async () => {
   await writeFile(at('a.ts'), '1')
   expect(await watched.next()).toContain(at('a.ts'))
   await writeFile(at('lib', 'b.ts'), '1')
   expect(await watched.next()).toContain(at('lib', 'b.ts'))
 })
 
-test('a watch reports several steps of one save as one change', async () => {
+test('a watch reports several steps of one save as one change', SLOW, async () => {
   await writeFile(at('a.ts.tmp'), '1')
   await rename(at('a.ts.tmp'), at('a.ts'))
   await writeFile(at('a.ts'), '2')
@@ -36,7 +37,7 @@ test('a watch reports several steps of one save as one change', async () => {
   expect(await next).toContain(at('end.ts'))
 })
 
-test('a watch includes a folder that is new, or replaces another one', async () => {
+test('a watch includes a folder that is new, or replaces another one', SLOW, async () => {
   await mkdir(at('new'))
   expect(await watched.next()).toContain(at('new'))
   await writeFile(at('new', 'c.ts'), '1')

@@ -10,7 +10,7 @@ import { loadMasterConfig, type MasterConfig } from '../../../../core/config/ind
 import { type Event, EventBus, EventPublisher, masterEventSockets } from '../../../../core/events/index.ts'
 import { JobCache } from '../../../../core/jobs/job-cache.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { until } from '../../../harness/until.ts'
 import { fakeContext } from '../../modules/context.ts'
 
@@ -132,7 +132,7 @@ test('a runner can return an outputter, or an exit code, with its result', async
   expect(await run('own.sets')).toEqual({ return: 'x', success: false, retcode: 3 })
 })
 
-test('a failure is a sentence, and has a stack only if it is unexpected', async () => {
+test('a failure is a sentence, and has a stack only if it is unexpected', SLOW, async () => {
   const failure = (text: unknown, code?: string) => ({
     return: text,
     success: false,
@@ -160,7 +160,7 @@ test('a failure is a sentence, and has a stack only if it is unexpected', async 
   )
 })
 
-test('events report the start and the end of a run', async () => {
+test('events report the start and the end of a run', SLOW, async () => {
   const publisher = await openPublisher()
   const bus = await EventBus.connect(masterEventSockets(config))
   const seen: Event[] = []
@@ -246,11 +246,11 @@ describe('a runner that is ended', () => {
     )
   })
 
-  test('is abandoned if it does not stop', SLOW_TEST, async () => {
+  test('is abandoned if it does not stop', SLOW, async () => {
     expect(await end('own.deaf', new SaltError('CANCELLED', killed.return))).toEqual(killed)
   })
 
-  test('is ended after runner_timeout', SLOW_TEST, async () => {
+  test('is ended after runner_timeout', SLOW, async () => {
     const hasty = new RunnerClient({
       config: { ...config, runner_timeout: 1 },
       log: context.log,
@@ -274,7 +274,7 @@ test('a name that is nearly right causes a suggestion of the right one', async (
   )
 })
 
-test('secret arguments of a runner are masked in its events, also if it is refused', async () => {
+test('secret arguments of a runner are masked in its events, also if it is refused', SLOW, async () => {
   const publisher = await openPublisher()
   const bus = await EventBus.connect(masterEventSockets(config))
   const seen: Event[] = []

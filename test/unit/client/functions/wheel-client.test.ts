@@ -6,6 +6,7 @@ import { loadMasterConfig, type MasterConfig } from '../../../../core/config/ind
 import { fingerprint } from '../../../../core/crypto/index.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { fakeContext } from '../../modules/context.ts'
 
 let folder: string
@@ -89,7 +90,7 @@ test('keys are accepted, rejected and deleted, and the user is recorded', async 
   expect(JSON.parse(lines[0] as string)).toMatchObject({ by: 'wheel', user: 'root', sudo_user: 'ann' })
 })
 
-test('key pairs are made, and accepted if the id has no key', async () => {
+test('key pairs are made, and accepted if the id has no key', SLOW, async () => {
   const pair = (await run('key.gen')) as { priv: string; pub: string }
   expect([pair.priv, pair.pub]).toEqual([
     expect.stringMatching(/^-----BEGIN (RSA )?PRIVATE KEY/),
@@ -103,7 +104,7 @@ test('key pairs are made, and accepted if the id has no key', async () => {
   expect(made.pub).toContain('PUBLIC KEY')
 })
 
-test('key pairs are made in a folder, and an existing one is not changed', async () => {
+test('key pairs are made in a folder, and an existing one is not changed', SLOW, async () => {
   const keydir = join(folder, 'made')
   const fingerprintOfIt = await run('key.gen_keys', [], { keydir, keyname: 'web9' })
   const secret = await readFile(join(keydir, 'web9.pem'), 'utf8')
@@ -114,7 +115,7 @@ test('key pairs are made in a folder, and an existing one is not changed', async
   expect(await run('key.gen_keys', ['made'])).toContain('keydir')
 })
 
-test('the master key is signed', async () => {
+test('the master key is signed', SLOW, async () => {
   expect(await run('key.gen_signature')).toContain('There is no signing key')
   expect(await run('key.gen_signature', [], { auto_create: true, keysize: 2048 })).toBe(true)
   expect(await readFile(join(config.pki_dir, 'master_pubkey_signature'), 'utf8')).toMatch(/^[\w+/=]+\n$/)

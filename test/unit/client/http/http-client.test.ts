@@ -1,6 +1,7 @@
 /** `salt-ts/http` with a salt-api that the test plays, by a `fetch` of its own. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { HttpClient, HttpError, type HttpEvent, type HttpResult } from '../../../../core/client/http/index.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { until } from '../../../harness/until.ts'
 
 const JID = '20261129080000000001'
@@ -162,7 +163,7 @@ describe('cmdIter', () => {
       'the server has missed events',
       (stream: Stream) => stream.comment('Events were missed by this server: …'),
     ],
-  ])('reads what it has missed, and goes on, when %s', async (_, happens) => {
+  ])('reads what it has missed, and goes on, when %s', SLOW, async (_, happens) => {
     const { stream, ids, over, results } = await followed()
     stream.ret('web1', 'first')
     await until('the first result', () => ids().length === 1)
@@ -175,7 +176,7 @@ describe('cmdIter', () => {
     ])
   })
 
-  test('continues with the events of another stream', async () => {
+  test('continues with the events of another stream', SLOW, async () => {
     const { stream, ids, over } = await followed()
     stream.end('The server is stopping.')
     const next = await nextStream(1)
@@ -186,7 +187,7 @@ describe('cmdIter', () => {
     expect(ids()).toEqual(['web2', 'web1'])
   })
 
-  test('waits for a server that is away', async () => {
+  test('waits for a server that is away', SLOW, async () => {
     const { stream, ids, over } = await followed()
     const answers = [unreached, refused(503, 'The master does not answer.')]
     api.instead.set('events', () => {
@@ -213,7 +214,7 @@ describe('cmdIter', () => {
     await run.over
   })
 
-  test('rejects with the job and the minions that are missing when the token is revoked', async () => {
+  test('rejects with the job and the minions that are missing when the token is revoked', SLOW, async () => {
     const { stream, ids, over } = await followed()
     stream.ret('web1', true)
     await until('the first result', () => ids().length === 1)

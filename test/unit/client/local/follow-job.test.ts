@@ -15,7 +15,7 @@ import { JobCache } from '../../../../core/jobs/job-cache.ts'
 import { createLogger } from '../../../../core/log/index.ts'
 import { fakeLog } from '../../../../core/testing/recording-log.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { until } from '../../../harness/until.ts'
 
 const JID = '20261121000000000001'
@@ -168,28 +168,32 @@ test('a minion that is added later is awaited, too', async () => {
   ])
 })
 
-test('silent minions are asked: those that run the job are awaited, the others are missing with that reason', async () => {
-  const asked: (readonly string[])[] = []
-  const findJob = async (minions: readonly string[]) => {
-    asked.push(minions)
-    queueMicrotask(() => {
-      for (const id of minions) {
-        if (id === 'b') answers('b', {})
-        else if (asked.length < 3) answers('a', { jid: JID })
-        else returns('a', 'late')
-      }
-    })
-    return { jid: QUESTION, minions, missing: [] }
-  }
-  const { over } = wait({ timeout: 0.05, findJob })
-  expect(gist(await over)).toEqual([
-    ['a', 'late'],
-    ['b', expect.stringMatching(/^Minion did not return\. \[Not running\]\nState: unknown\. /)],
-  ])
-  expect(asked.flat().sort()).toEqual(['a', 'a', 'a', 'b', 'b'])
-})
+test(
+  'silent minions are asked: those that run the job are awaited, the others are missing with that reason',
+  SLOW,
+  async () => {
+    const asked: (readonly string[])[] = []
+    const findJob = async (minions: readonly string[]) => {
+      asked.push(minions)
+      queueMicrotask(() => {
+        for (const id of minions) {
+          if (id === 'b') answers('b', {})
+          else if (asked.length < 3) answers('a', { jid: JID })
+          else returns('a', 'late')
+        }
+      })
+      return { jid: QUESTION, minions, missing: [] }
+    }
+    const { over } = wait({ timeout: 0.05, findJob })
+    expect(gist(await over)).toEqual([
+      ['a', 'late'],
+      ['b', expect.stringMatching(/^Minion did not return\. \[Not running\]\nState: unknown\. /)],
+    ])
+    expect(asked.flat().sort()).toEqual(['a', 'a', 'a', 'b', 'b'])
+  },
+)
 
-test('a return that arrives after the answer that its job does not run is not lost', async () => {
+test('a return that arrives after the answer that its job does not run is not lost', SLOW, async () => {
   const findJob = async (minions: readonly string[]) => {
     queueMicrotask(() => answers('a', {}))
     setTimeout(() => returns('a', 'just behind'), 100)
@@ -206,20 +210,24 @@ test('a minion that does not even answer is missing, with the command to look up
   ])
 })
 
-test('a minion that was given up and returns while others are awaited has returned, and is not missing', async () => {
-  const findJob = async (minions: readonly string[]) => {
-    queueMicrotask(() => answers('b', { jid: JID }))
-    return { jid: QUESTION, minions, missing: [] }
-  }
-  const { over, results } = wait({ timeout: 0.1, gather: 0.1, findJob })
-  setTimeout(() => returns('a', 'late'), 400)
-  await until('the late return', () => results.length === 1)
-  returns('b', 'done')
-  expect(gist(await over)).toEqual([
-    ['a', 'late'],
-    ['b', 'done'],
-  ])
-})
+test(
+  'a minion that was given up and returns while others are awaited has returned, and is not missing',
+  SLOW,
+  async () => {
+    const findJob = async (minions: readonly string[]) => {
+      queueMicrotask(() => answers('b', { jid: JID }))
+      return { jid: QUESTION, minions, missing: [] }
+    }
+    const { over, results } = wait({ timeout: 0.1, gather: 0.1, findJob })
+    setTimeout(() => returns('a', 'late'), 400)
+    await until('the late return', () => results.length === 1)
+    returns('b', 'done')
+    expect(gist(await over)).toEqual([
+      ['a', 'late'],
+      ['b', 'done'],
+    ])
+  },
+)
 
 test('minions without accepted key are missing, those that lose it while the job runs as well', async () => {
   const findJob = () => Promise.reject(new SaltError('NO_MINIONS_MATCHED', 'none'))
@@ -230,26 +238,30 @@ test('minions without accepted key are missing, those that lose it while the job
   ])
 })
 
-test('an unknown minion that does not return is missing only if it answered that it runs the job', async () => {
-  let asked = 0
-  const { over } = wait({
-    minions: ['a', 'b', 'c', 'd'],
-    unknown: ['a', 'b', 'd'],
-    timeout: 0.05,
-    gather: 0.5,
-    findJob: async (minions) => {
-      setTimeout(() => {
-        answers('a', {})
-        answers('b', ++asked === 1 ? { jid: JID } : {})
-        answers('c', {})
-        returns('d', 'meant')
-      }, 20)
-      return { jid: QUESTION, minions, missing: [] }
-    },
-  })
-  const ends = new Map((await over).map((result) => [result.id, result.state]))
-  expect(Object.fromEntries(ends)).toEqual({ a: 'unknown', b: 'missing', c: 'missing', d: 'returned' })
-})
+test(
+  'an unknown minion that does not return is missing only if it answered that it runs the job',
+  SLOW,
+  async () => {
+    let asked = 0
+    const { over } = wait({
+      minions: ['a', 'b', 'c', 'd'],
+      unknown: ['a', 'b', 'd'],
+      timeout: 0.05,
+      gather: 0.5,
+      findJob: async (minions) => {
+        setTimeout(() => {
+          answers('a', {})
+          answers('b', ++asked === 1 ? { jid: JID } : {})
+          answers('c', {})
+          returns('d', 'meant')
+        }, 20)
+        return { jid: QUESTION, minions, missing: [] }
+      },
+    })
+    const ends = new Map((await over).map((result) => [result.id, result.state]))
+    expect(Object.fromEntries(ends)).toEqual({ a: 'unknown', b: 'missing', c: 'missing', d: 'returned' })
+  },
+)
 
 test('returns during an outage of the event bus are read from the job cache as soon as it is back', async () => {
   const { over, results } = wait({ minions: ['a', 'b', 'c'] })
@@ -269,21 +281,17 @@ test('returns during an outage of the event bus are read from the job cache as s
   ])
 })
 
-test(
-  'after a restart of the master minions get time to reconnect before they are asked',
-  SLOW_TEST,
-  async () => {
-    const findJob = vi.fn(async (minions: readonly string[]) => ({ jid: QUESTION, minions, missing: [] }))
-    const { over } = wait({ minions: ['a'], timeout: 0.3, gather: 0.3, findJob })
-    const reconnected = new Promise<void>((resolve) => bus.onReconnect(resolve))
-    await publisher.close()
-    publisher = await openPublisher()
-    await reconnected
-    setTimeout(() => returns('a', 'done'), 1000)
-    expect(gist(await over)).toEqual([['a', 'done']])
-    expect(findJob).not.toHaveBeenCalled()
-  },
-)
+test('after a restart of the master minions get time to reconnect before they are asked', SLOW, async () => {
+  const findJob = vi.fn(async (minions: readonly string[]) => ({ jid: QUESTION, minions, missing: [] }))
+  const { over } = wait({ minions: ['a'], timeout: 0.3, gather: 0.3, findJob })
+  const reconnected = new Promise<void>((resolve) => bus.onReconnect(resolve))
+  await publisher.close()
+  publisher = await openPublisher()
+  await reconnected
+  setTimeout(() => returns('a', 'done'), 1000)
+  expect(gist(await over)).toEqual([['a', 'done']])
+  expect(findJob).not.toHaveBeenCalled()
+})
 
 test.each([
   ['that cannot be reached', 'MASTER_UNREACHABLE'],
@@ -296,33 +304,37 @@ test.each([
   expect(gist(await over)).toEqual([['a', 'done']])
 })
 
-test('minions that have just lost their connection are awaited once more before they are asked', async () => {
-  await mkdir(config.cachedir, { recursive: true })
-  const connections = { present: ['c'], lost: ['a', 'b', 'd'], reconnecting: ['a', 'b'] }
-  await writeFile(connectedFile(config), JSON.stringify(connections))
-  const asked: string[][] = []
-  const findJob = async (ids: readonly string[]) => {
-    asked.push([...ids])
-    return { jid: QUESTION, minions: ids, missing: [] }
-  }
-  const { over, counts } = wait({ minions: ['a', 'b', 'c', 'd'], timeout: 0.2, gather: 0.2, findJob })
-  await until('the others to be asked', () => asked.length > 0)
-  expect(asked[0]).toEqual(['c', 'd'])
-  expect(counts()).toMatchObject({ silent: 4, reconnecting: 2 })
-  returns('a', 'back')
-  await until('the one that is not back to be asked', () => asked.length > 1)
-  expect(asked[1]).toEqual(['b'])
-  expect(counts()).toMatchObject({ returned: 1, reconnecting: 0 })
-  const results = await over
-  expect(results.map(({ id, jobState }) => [id, jobState])).toEqual([
-    ['a', 'returned'],
-    ['b', 'not_connected'],
-    ['c', 'unknown'],
-    ['d', 'not_connected'],
-  ])
-})
+test(
+  'minions that have just lost their connection are awaited once more before they are asked',
+  SLOW,
+  async () => {
+    await mkdir(config.cachedir, { recursive: true })
+    const connections = { present: ['c'], lost: ['a', 'b', 'd'], reconnecting: ['a', 'b'] }
+    await writeFile(connectedFile(config), JSON.stringify(connections))
+    const asked: string[][] = []
+    const findJob = async (ids: readonly string[]) => {
+      asked.push([...ids])
+      return { jid: QUESTION, minions: ids, missing: [] }
+    }
+    const { over, counts } = wait({ minions: ['a', 'b', 'c', 'd'], timeout: 0.2, gather: 0.2, findJob })
+    await until('the others to be asked', () => asked.length > 0)
+    expect(asked[0]).toEqual(['c', 'd'])
+    expect(counts()).toMatchObject({ silent: 4, reconnecting: 2 })
+    returns('a', 'back')
+    await until('the one that is not back to be asked', () => asked.length > 1)
+    expect(asked[1]).toEqual(['b'])
+    expect(counts()).toMatchObject({ returned: 1, reconnecting: 0 })
+    const results = await over
+    expect(results.map(({ id, jobState }) => [id, jobState])).toEqual([
+      ['a', 'returned'],
+      ['b', 'not_connected'],
+      ['c', 'unknown'],
+      ['d', 'not_connected'],
+    ])
+  },
+)
 
-test('minions with a waiting job are not awaited, unless they take it meanwhile', SLOW_TEST, async () => {
+test('minions with a waiting job are not awaited, unless they take it meanwhile', SLOW, async () => {
   const { over, results, counts } = wait({ minions: ['a', 'b', 'c'], waiting: ['b', 'c'] })
   expect(counts()).toMatchObject({ silent: 1, waiting: 2, missing: 0 })
   await bus.fire(tags.jobDelivery(JID, 'delivered', 'b'), { jid: JID, id: 'b' })
@@ -371,7 +383,7 @@ test('if the master stays down, this is the reason', async () => {
   clock.mockRestore()
 })
 
-test('every minion that is given up has the state that the job had reached there', SLOW_TEST, async () => {
+test('every minion that is given up has the state that the job had reached there', SLOW, async () => {
   const lost = JSON.stringify({ present: ['silent'], lost: ['gone'] })
   await mkdir(config.cachedir, { recursive: true })
   await writeFile(connectedFile(config), lost)
@@ -412,24 +424,28 @@ test('an abort ends the wait at once, with its reason, and leaves no subscriptio
   expect(bus.listening).toBe(0)
 })
 
-test('of many waits with silent minions only a few ask at a time, and each asks in the end', async () => {
-  const WAITS = 200
-  let [now, most, asked] = [0, 0, 0]
-  const findJob = async (minions: readonly string[]) => {
-    most = Math.max(most, ++now)
-    await new Promise((passed) => setTimeout(passed, 2))
-    now--
-    asked++
-    return { jid: QUESTION, minions, missing: [] }
-  }
-  const waits = Array.from({ length: WAITS }, () =>
-    wait({ minions: ['a'], timeout: 0.01, gather: 0.05, findJob }),
-  )
-  const results = (await Promise.all(waits.map(({ over }) => over))).flat()
-  expect(results.map(({ state }) => state)).toEqual(Array(WAITS).fill('missing'))
-  expect(asked).toBe(WAITS)
-  expect(most).toBe(16)
-})
+test(
+  'of many waits with silent minions only a few ask at a time, and each asks in the end',
+  SLOW,
+  async () => {
+    const WAITS = 200
+    let [now, most, asked] = [0, 0, 0]
+    const findJob = async (minions: readonly string[]) => {
+      most = Math.max(most, ++now)
+      await new Promise((passed) => setTimeout(passed, 2))
+      now--
+      asked++
+      return { jid: QUESTION, minions, missing: [] }
+    }
+    const waits = Array.from({ length: WAITS }, () =>
+      wait({ minions: ['a'], timeout: 0.01, gather: 0.05, findJob }),
+    )
+    const results = (await Promise.all(waits.map(({ over }) => over))).flat()
+    expect(results.map(({ state }) => state)).toEqual(Array(WAITS).fill('missing'))
+    expect(asked).toBe(WAITS)
+    expect(most).toBe(16)
+  },
+)
 
 test('a return that comes while its wait queues up to ask is used, and no minion is asked', async () => {
   const turns = findJobSlots(bus)

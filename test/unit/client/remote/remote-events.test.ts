@@ -11,6 +11,7 @@ import { SymmetricKey } from '../../../../core/crypto/index.ts'
 import { encodeEvent } from '../../../../core/events/event.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
 import { quietLog } from '../../../harness/log.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { eventually } from '../../../harness/until.ts'
 
 const session = SymmetricKey.generate()
@@ -62,15 +63,19 @@ const credentialsOf = (request: SymmetricKey) => ({ request }) as SignInKeys
 const untilAccepted = async () => credentialsOf(session)
 const anotherMaster = new SaltError('MASTER_KEY_CHANGED', 'This is another master.')
 
-test('a connection that is lost before any event is renewed once, not twice, with the same session', async () => {
-  const server = await serve()
-  const renew = vi.fn(untilAccepted)
-  const events = eventsAt(await cuttingProxy(server.port), { untilAccepted, renew })
-  events.subscribe('salt/job/')
-  await events.open()
-  expect(server.readers).toBe(1)
-  expect(renew).not.toHaveBeenCalled()
-})
+test(
+  'a connection that is lost before any event is renewed once, not twice, with the same session',
+  SLOW,
+  async () => {
+    const server = await serve()
+    const renew = vi.fn(untilAccepted)
+    const events = eventsAt(await cuttingProxy(server.port), { untilAccepted, renew })
+    events.subscribe('salt/job/')
+    await events.open()
+    expect(server.readers).toBe(1)
+    expect(renew).not.toHaveBeenCalled()
+  },
+)
 
 test('a session that the master refuses is renewed', async () => {
   const server = await serve()

@@ -12,7 +12,7 @@ import { fakeLog } from '../../../../core/testing/recording-log.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { InProcessMaster } from '../../../harness/in-process-master.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 let master: InProcessMaster
 let folder: string
@@ -75,7 +75,7 @@ describe('a host whose key is not accepted', () => {
   test.each([
     ['pending', 'it is not accepted yet'],
     ['rejected', 'has rejected or denied the key'],
-  ] as const)('gets an error with the fingerprint to compare: %s', async (state, sentence) => {
+  ] as const)('gets an error with the fingerprint to compare: %s', SLOW, async (state, sentence) => {
     const signIn = await open()
     await master.file('api-1', signIn.key.publicKey, state)
     const error = await signIn.credentials().catch((error: unknown) => error)
@@ -86,7 +86,7 @@ describe('a host whose key is not accepted', () => {
   })
 })
 
-test('a host whose key is damaged on the master gets a sentence that says so', async () => {
+test('a host whose key is damaged on the master gets a sentence that says so', SLOW, async () => {
   const signIn = await open()
   await mkdir(join(master.config.pki_dir, 'minions', 'api-1'), { recursive: true })
   await expect(signIn.credentials()).rejects.toThrow(
@@ -95,14 +95,14 @@ test('a host whose key is damaged on the master gets a sentence that says so', a
 })
 
 describe('the master', () => {
-  test('is trusted at first contact, with a warning, and known from then on', async () => {
+  test('is trusted at first contact, with a warning, and known from then on', SLOW, async () => {
     const signIn = await accepted()
     expect(await signIn.credentials()).toMatchObject({ generation: 3 })
     expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining('master_finger is not set')])
     expect((await known().read())?.equals((await keyPair('master')).publicKey)).toBe(true)
   })
 
-  test('with another key than the stored one is refused at once and not tried again', async () => {
+  test('with another key than the stored one is refused at once and not tried again', SLOW, async () => {
     const signIn = await accepted()
     const other = (await keyPair('other1')).publicKey
     await known().write(other)
@@ -114,7 +114,7 @@ describe('the master', () => {
     expect(asked).toBe(1)
   })
 
-  test('must have the key that master_finger demands', async () => {
+  test('must have the key that master_finger demands', SLOW, async () => {
     const wrong = await accepted({ finger: fingerOf(await keyPair('other1')) })
     await expect(wrong.untilAccepted(signal)).rejects.toMatchObject({ code: 'FINGERPRINT_WRONG' })
     expect(await known().read()).toBeUndefined()
@@ -123,14 +123,14 @@ describe('the master', () => {
     expect(lines).toEqual([])
   })
 
-  test('must be able to read the token of the sign-in, once its key is known', async () => {
+  test('must be able to read the token of the sign-in, once its key is known', SLOW, async () => {
     const signIn = await accepted()
     const first = await signIn.credentials()
     altered = inner(({ token: _, ...others }) => others)
     await expect(signIn.renew(first)).rejects.toMatchObject({ code: 'MASTER_KEY_CHANGED' })
   })
 
-  test('is refused in generation 2', async () => {
+  test('is refused in generation 2', SLOW, async () => {
     const signIn = await accepted()
     const { pem } = await keyPair('master')
     const key = createPrivateKey(pem)
@@ -142,14 +142,14 @@ describe('the master', () => {
     await expect(signIn.credentials()).rejects.toThrow('protocol generation 2')
   })
 
-  test('with changed replies is refused', SLOW_TEST, async () => {
+  test('with changed replies is refused', SLOW, async () => {
     const signIn = await accepted()
     altered = inner((load) => ({ ...load, publish_port: 1 }))
     await expect(signIn.credentials()).rejects.toMatchObject({ code: 'MASTER_KEY_CHANGED' })
   })
 })
 
-test('several requests with stale credentials cause one sign-in', async () => {
+test('several requests with stale credentials cause one sign-in', SLOW, async () => {
   const signIn = await accepted()
   const stale = await signIn.credentials()
   const renewed = await Promise.all(Array.from({ length: 5 }, () => signIn.renew(stale)))
@@ -158,7 +158,7 @@ test('several requests with stale credentials cause one sign-in', async () => {
   expect(renewed[0]).not.toBe(stale)
 })
 
-test('its own private key has mode 0400, in a folder that other users may not write', async () => {
+test('its own private key has mode 0400, in a folder that other users may not write', SLOW, async () => {
   await open()
   expect((await stat(join(pkiDir, 'api.pem'))).mode & 0o777).toBe(0o400)
   await chmod(pkiDir, 0o777)

@@ -11,6 +11,7 @@ import { minionDataDirectory } from '../../../../core/config/cachedir.ts'
 import { loadMasterConfig, type MasterConfig } from '../../../../core/config/index.ts'
 import { runningRuns, writeRunFile } from '../../../../core/runs/running-runs.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { fakeContext } from '../../modules/context.ts'
 
 let folder: string
@@ -56,12 +57,16 @@ test('a target is matched with cached data of minions, and unknown without', asy
   })
 })
 
-test('execution functions run here with the grains of this host; those that need a minion are refused', async () => {
-  expect(await master.call('test.echo', ['hi'])).toBe('hi')
-  expect(await master.call('grains.get', ['kernel'])).toBe('Linux')
-  await expect(master.call('saltutil.running')).rejects.toThrow('this one runs on the master')
-  await expect(master.call('no.such')).rejects.toThrow("'no.such' is not available")
-})
+test(
+  'execution functions run here with the grains of this host; those that need a minion are refused',
+  SLOW,
+  async () => {
+    expect(await master.call('test.echo', ['hi'])).toBe('hi')
+    expect(await master.call('grains.get', ['kernel'])).toBe('Linux')
+    await expect(master.call('saltutil.running')).rejects.toThrow('this one runs on the master')
+    await expect(master.call('no.such')).rejects.toThrow("'no.such' is not available")
+  },
+)
 
 describe('the data cache', () => {
   test('has the cached data of a minion as a bank', async () => {

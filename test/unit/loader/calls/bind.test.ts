@@ -8,6 +8,7 @@ import { splitArguments } from '../../../../core/loader/calls/arguments.ts'
 import { bind } from '../../../../core/loader/calls/bind.ts'
 import { Typed } from '../../../../core/loader/calls/typed.ts'
 import { makeCheck } from '../../../../core/loader/calls/validate.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 function bound(params: Params, args: unknown[], kwargs: Record<string, unknown> = {}, pub = {}) {
   return bind({ name: 'mod.fun', args, kwargs, pub }, params, makeCheck(params))
@@ -169,7 +170,7 @@ describe('coercion towards the declared type', () => {
     expect(one(p.any(), float)).toBe(float)
     expect(bound({ rest: p.rest(p.any()) }, [float, 1n])).toEqual({ rest: [float, 1n] })
   })
-  test('any value is converted to the declared type or refused', () => {
+  test('any value is converted to the declared type or refused', SLOW, () => {
     const params = { s: p.string(), n: p.number(), b: p.boolean(), l: p.array(p.integer()) }
     const anything = fc.anything({ withBigInt: true, withMap: true, withNullPrototype: true })
     fc.assert(

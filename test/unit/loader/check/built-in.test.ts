@@ -3,9 +3,9 @@ import { indexFiles } from '../../../../core/loader/files/index-files.ts'
 import { openLoader } from '../../../../core/loader/index.ts'
 import { kinds } from '../../../../core/loader/kinds.ts'
 import { quietLog } from '../../../harness/log.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
-test('the extensions of salt-ts have no mistakes', SLOW_TEST, async () => {
+test('the extensions of salt-ts have no mistakes', SLOW, async () => {
   const found: string[] = []
   for (const kind of kinds.values()) {
     const { files } = await indexFiles(kind, {})

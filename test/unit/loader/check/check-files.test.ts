@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { expect, test } from 'vitest'
 import type { KindName } from '../../../../core/loader/kinds.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { extensionFolder } from '../folder.ts'
 
 const folder = extensionFolder()
@@ -43,7 +44,7 @@ export const version = fn(
 export const text = fn(() => 'process.exit(1)')
 `
 
-test('a file without mistakes has no findings', async () => {
+test('a file without mistakes has no findings', SLOW, async () => {
   expect(await check(CLEAN)).toEqual([])
 })
 
@@ -219,7 +220,7 @@ test('a comment disables a rule in its line or the next one', async () => {
   expect(await check(meant)).toEqual(['5:3 undeclared-secret'])
 })
 
-test('a message says how to fix the mistake', async () => {
+test('a message says how to fix the mistake', SLOW, async () => {
   expect(await messages(`${HEAD}export default fn(() => 1)\n`)).toEqual([
     "Its default export is not offered; export each function by its name: 'export const NAME = fn(…)'.",
   ])
@@ -228,15 +229,19 @@ test('a message says how to fix the mistake', async () => {
   ])
 })
 
-test('the explanation of where a function comes from contains the warnings about the file', async () => {
-  const path = await folder.put(
-    'modules/shop.ts',
-    `${HEAD}export const a = fn({ password: p.string() }, () => 1)\n`,
-  )
-  const { view } = folder.open()
-  expect((await view.why('shop.a')).warnings).toEqual([
-    expect.stringMatching(/shop\.ts:2: a: 'password' seems/),
-  ])
-  expect(await view.why('shop.a')).toMatchObject({ provided_by: path })
-  expect(await view.why('test.ping')).not.toHaveProperty('warnings')
-})
+test(
+  'the explanation of where a function comes from contains the warnings about the file',
+  SLOW,
+  async () => {
+    const path = await folder.put(
+      'modules/shop.ts',
+      `${HEAD}export const a = fn({ password: p.string() }, () => 1)\n`,
+    )
+    const { view } = folder.open()
+    expect((await view.why('shop.a')).warnings).toEqual([
+      expect.stringMatching(/shop\.ts:2: a: 'password' seems/),
+    ])
+    expect(await view.why('shop.a')).toMatchObject({ provided_by: path })
+    expect(await view.why('test.ping')).not.toHaveProperty('warnings')
+  },
+)

@@ -7,7 +7,7 @@ import { readCatalogue } from '../../../../core/loader/describe/read-catalogue.t
 import { openLoader } from '../../../../core/loader/index.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { quietLog } from '../../../harness/log.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 const fixtures = path.resolve(import.meta.dirname, '../../../fixtures')
 const open = (config: object = {}, grains = {}) =>
@@ -18,7 +18,7 @@ const open = (config: object = {}, grains = {}) =>
     timeoutMs: 300,
   })
 
-test('a catalogue has every available function, with its parameters as plain JSON', SLOW_TEST, async () => {
+test('a catalogue has every available function, with its parameters as plain JSON', SLOW, async () => {
   const { functions } = await open().describe()
   expect(functions['greet.hello']).toEqual({
     who: { kind: 'value', schema: { type: 'string' } },
@@ -28,13 +28,13 @@ test('a catalogue has every available function, with its parameters as plain JSO
   expect(Object.keys(functions)).toEqual(expect.arrayContaining(['pkg.list', 'greet.delete', 'sys.doc']))
 })
 
-test('the parameters of plain functions are unknown', async () => {
+test('the parameters of plain functions are unknown', SLOW, async () => {
   expect((await open().describe()).functions['plain.add']).toBeNull()
 })
 
 test(
   'modules that provide nothing are listed with the reason, in the words of the minion',
-  SLOW_TEST,
+  SLOW,
   async () => {
     const loader = open({ disable_modules: ['provides', 'plain'] })
     const catalogue = readCatalogue(JSON.stringify(await loader.describe()))!
@@ -73,27 +73,31 @@ describe('by their text', () => {
   const describeText = () =>
     openLoader('modules', { config: { module_dirs: [folder] }, log: quietLog }).describe(false)
 
-  test('functions of users are listed without importing their files, with unknown parameters', async () => {
-    await module(
-      'shop.ts',
-      `import { fn, p } from 'salt-ts'\nexport const buy = fn({ item: p.string() }, () => true)\nexport const _own = () => 1\n`,
-    )
-    await module('plain.mjs', 'export function add(a, b) { return a + b }\n')
-    await module('gated.mjs', 'export const virtual = () => false\nexport const run = () => 1\n')
-    await module('named.mjs', `export const virtualName = 'other'\nexport const run = () => 1\n`)
-    const { functions } = await describeText()
-    const own = Object.entries(functions).filter(([name]) => /^(shop|plain|gated|named|other)\./.test(name))
-    expect(own).toEqual([
-      ['gated.run', null],
-      ['other.run', null],
-      ['plain.add', null],
-      ['shop.buy', null],
-    ])
-    expect(functions['test.ping']).toEqual({})
-    expect(existsSync(ran)).toBe(false)
-  })
+  test(
+    'functions of users are listed without importing their files, with unknown parameters',
+    SLOW,
+    async () => {
+      await module(
+        'shop.ts',
+        `import { fn, p } from 'salt-ts'\nexport const buy = fn({ item: p.string() }, () => true)\nexport const _own = () => 1\n`,
+      )
+      await module('plain.mjs', 'export function add(a, b) { return a + b }\n')
+      await module('gated.mjs', 'export const virtual = () => false\nexport const run = () => 1\n')
+      await module('named.mjs', `export const virtualName = 'other'\nexport const run = () => 1\n`)
+      const { functions } = await describeText()
+      const own = Object.entries(functions).filter(([name]) => /^(shop|plain|gated|named|other)\./.test(name))
+      expect(own).toEqual([
+        ['gated.run', null],
+        ['other.run', null],
+        ['plain.add', null],
+        ['shop.buy', null],
+      ])
+      expect(functions['test.ping']).toEqual({})
+      expect(existsSync(ran)).toBe(false)
+    },
+  )
 
-  test('functions that may have secret parameters are marked as such', async () => {
+  test('functions that may have secret parameters are marked as such', SLOW, async () => {
     await module(
       'vault.ts',
       `import { fn, p } from 'salt-ts'\nexport const open = fn({ key: p.secret(p.string()) }, () => true)\n`,
@@ -107,7 +111,7 @@ describe('by their text', () => {
     expect(catalogue?.functions['vault.open']).toBeNull()
   })
 
-  test('a file whose functions cannot be read from its text is left out', async () => {
+  test('a file whose functions cannot be read from its text is left out', SLOW, async () => {
     await module('dynamic.cjs', 'module.exports = { run: () => 1 }\n')
     expect(
       Object.keys((await describeText()).functions).filter((name) => name.startsWith('dynamic')),
@@ -115,7 +119,7 @@ describe('by their text', () => {
     expect(existsSync(ran)).toBe(false)
   })
 
-  test('a file of a user that replaces a built-in one is listed instead of it', async () => {
+  test('a file of a user that replaces a built-in one is listed instead of it', SLOW, async () => {
     await module('test.mjs', 'export const mine = () => 1\n')
     const names = Object.keys((await describeText()).functions).filter((name) => name.startsWith('test.'))
     expect(names).toEqual(['test.mine'])

@@ -1,5 +1,6 @@
 /** `#utils/…`: what modules and plugins share. */
 import { expect, test } from 'vitest'
+import { SLOW } from '../../../harness/slow.ts'
 import { extensionFolder } from '../folder.ts'
 
 const folder = extensionFolder()
@@ -57,7 +58,7 @@ test('a changed file takes effect with a reload', async () => {
 test.each([
   ['missing', '#utils/txt.ts', {}],
   ['disabled', '#utils/text.ts', { disable_utils: ['text'] }],
-])('a module that imports a %s file fails with a sentence', async (_, path, config) => {
+])('a module that imports a %s file fails with a sentence', SLOW, async (_, path, config) => {
   await folder.put('modules/told.ts', sharing(path))
   await folder.put('utils/text.ts', shared('hello'))
   const failures = Object.values(await folder.open(config).view.failures()).join('\n')

@@ -1,6 +1,7 @@
 import { chmod } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { SLOW } from '../../../harness/slow.ts'
 import { call, extensionFolder } from '../folder.ts'
 
 const folder = extensionFolder()
@@ -10,7 +11,7 @@ const needing = (dependsOn: unknown, rest = '') =>
   `export const dependsOn = ${JSON.stringify(dependsOn)}\nexport const f = () => 1\nexport const g = () => 2\n${rest}`
 
 describe('a module that depends on something', () => {
-  test('is available if programs, packages and functions it needs are', async () => {
+  test('is available if programs, packages and functions it needs are', SLOW, async () => {
     await put('node_modules/dep/package.json', '{"name":"dep","exports":{"import":"./index.js"}}')
     await put('modules/other.js', 'export const h = () => 3\n')
     await put(
@@ -25,7 +26,7 @@ describe('a module that depends on something', () => {
     [{ binary: '/usr' }, "needs the program '/usr', which is not in PATH"],
     [{ binary: 'nosuch-program' }, "needs the program 'nosuch-program', which is not in PATH"],
     [{ function: 'nosuch.fun' }, "needs the function 'nosuch.fun', which is not available"],
-  ])('reports what is missing: %j', async (dependency, reason) => {
+  ])('reports what is missing: %j', SLOW, async (dependency, reason) => {
     await put('modules/needs.js', needing([dependency]))
     const loader = open()
     expect(await call(loader, 'needs.f')).toBe(`'needs' __virtual__ returned False: ${reason}`)
@@ -37,7 +38,7 @@ describe('a module that depends on something', () => {
       `needs the npm package 'nosuch-package': run 'npm install nosuch-package' in ${path.dirname(file)} or above`,
     )
   })
-  test('for some functions only lacks those, and says why', async () => {
+  test('for some functions only lacks those, and says why', SLOW, async () => {
     await put('modules/needs.js', needing([{ binary: 'nosuch-program', functions: ['g'] }]))
     const loader = open()
     expect(await call(loader, 'needs.f')).toBe(1)
@@ -68,18 +69,22 @@ describe('a module that depends on something', () => {
   })
 })
 
-test('a module that the configuration assigns to a name provides it, whatever its virtual returns, and before others', async () => {
-  await put('modules/apt.js', `export const virtualName = 'pkg'\nexport const f = () => 'apt'\n`)
-  await put(
-    'modules/yum.js',
-    `export const virtualName = 'pkg'\nexport const virtual = 'needs yum'\nexport const f = () => 'yum'\n`,
-  )
-  expect(await call(open(), 'pkg.f')).toBe('apt')
-  const loader = open({ providers: { pkg: 'yum' } })
-  expect(await call(loader, 'pkg.f')).toBe('yum')
-  expect(await loader.view.functions('pkg.*')).toEqual(['pkg.f'])
-  expect((await loader.view.providers()).pkg).toContain('yum.js')
-})
+test(
+  'a module that the configuration assigns to a name provides it, whatever its virtual returns, and before others',
+  SLOW,
+  async () => {
+    await put('modules/apt.js', `export const virtualName = 'pkg'\nexport const f = () => 'apt'\n`)
+    await put(
+      'modules/yum.js',
+      `export const virtualName = 'pkg'\nexport const virtual = 'needs yum'\nexport const f = () => 'yum'\n`,
+    )
+    expect(await call(open(), 'pkg.f')).toBe('apt')
+    const loader = open({ providers: { pkg: 'yum' } })
+    expect(await call(loader, 'pkg.f')).toBe('yum')
+    expect(await loader.view.functions('pkg.*')).toEqual(['pkg.f'])
+    expect((await loader.view.providers()).pkg).toContain('yum.js')
+  },
+)
 
 test('grains are collected on a proxy minion only if their source supports it', async () => {
   await put(

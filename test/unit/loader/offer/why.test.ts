@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { SLOW } from '../../../harness/slow.ts'
 import { extensionFolder } from '../folder.ts'
 
 const folder = extensionFolder()
@@ -7,7 +8,7 @@ const { put, open } = folder
 
 const serving = (name: string, rest: string) => `export const virtualName = '${name}'\n${rest}\n`
 
-test('every file that could provide a function is listed with what it does', async () => {
+test('every file that could provide a function is listed with what it does', SLOW, async () => {
   const first = await put('modules/a_apt.js', serving('wares', 'export const install = () => 1'))
   const second = await put('modules/b_second.js', serving('wares', 'export const install = () => 1'))
   const other = await put('modules/c_other.js', serving('wares', 'export const hold = () => 1'))
@@ -44,7 +45,7 @@ test('every file that could provide a function is listed with what it does', asy
   })
 })
 
-test('a module, a plugin, and a file that is offered under another name', async () => {
+test('a module, a plugin, and a file that is offered under another name', SLOW, async () => {
   const apt = await put('modules/apt.js', serving('wares', 'export const install = () => 1'))
   const loader = open()
   expect(await loader.view.why('wares')).toMatchObject({ provided_by: apt, files: { [apt]: 'provides it' } })
@@ -56,7 +57,7 @@ test('a module, a plugin, and a file that is offered under another name', async 
   expect(nested?.provided_by).toMatch(/plugins\/outputters\/nested\.ts$/)
 })
 
-test('a missing name is reported, with a suggestion', async () => {
+test('a missing name is reported, with a suggestion', SLOW, async () => {
   await put('modules/web.js', 'export const reload = () => 1\n')
   const { view } = open()
   expect(await view.why('web.relaod')).toMatchObject({

@@ -19,7 +19,7 @@ import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
 import { spyLog } from '../../../harness/log.ts'
 import { MemoryStore } from '../../../harness/memory-store.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 const start = { token: 'abcdef', address: '10.0.0.1', host: 'web1', pid: 7, at: 1000 }
 
@@ -92,36 +92,32 @@ describe('masters of a cluster', () => {
     await writeFile(join(folder, state, id), pem)
   }
 
-  test(
-    'have the same keys, whichever of them files, accepts, rejects or deletes one',
-    SLOW_TEST,
-    async () => {
-      const [one, two] = [await master('one'), await master('two')]
-      const both = async () => {
-        await one.replica.exchange()
-        await two.replica.exchange()
-        await one.replica.exchange()
-      }
-      await file(one.folder, 'minions_pre', 'web1', await pemOf('web1'))
-      await file(two.folder, 'minions_pre', 'web2', await pemOf('web2'))
-      await both()
-      expect(await one.keys.list('pending')).toEqual(['web1', 'web2'])
-      expect(await two.keys.list()).toEqual(await one.keys.list())
-      await two.keys.accept('web1')
-      await one.keys.accept('web2')
-      await both()
-      expect(await one.keys.list('accepted')).toEqual(['web1', 'web2'])
-      expect(await one.keys.list('pending')).toEqual([])
-      expect(await two.keys.list()).toEqual(await one.keys.list())
-      await one.keys.reject('web1', { includeAccepted: true })
-      await two.keys.remove('web2')
-      await both()
-      expect(await two.keys.list()).toMatchObject({ accepted: [], rejected: ['web1'] })
-      expect(await one.keys.list()).toEqual(await two.keys.list())
-      expect(two.keys.accepted('web1')).toBeUndefined()
-      expect(revoked.sort()).toEqual(['one', 'two'])
-    },
-  )
+  test('have the same keys, whichever of them files, accepts, rejects or deletes one', SLOW, async () => {
+    const [one, two] = [await master('one'), await master('two')]
+    const both = async () => {
+      await one.replica.exchange()
+      await two.replica.exchange()
+      await one.replica.exchange()
+    }
+    await file(one.folder, 'minions_pre', 'web1', await pemOf('web1'))
+    await file(two.folder, 'minions_pre', 'web2', await pemOf('web2'))
+    await both()
+    expect(await one.keys.list('pending')).toEqual(['web1', 'web2'])
+    expect(await two.keys.list()).toEqual(await one.keys.list())
+    await two.keys.accept('web1')
+    await one.keys.accept('web2')
+    await both()
+    expect(await one.keys.list('accepted')).toEqual(['web1', 'web2'])
+    expect(await one.keys.list('pending')).toEqual([])
+    expect(await two.keys.list()).toEqual(await one.keys.list())
+    await one.keys.reject('web1', { includeAccepted: true })
+    await two.keys.remove('web2')
+    await both()
+    expect(await two.keys.list()).toMatchObject({ accepted: [], rejected: ['web1'] })
+    expect(await one.keys.list()).toEqual(await two.keys.list())
+    expect(two.keys.accepted('web1')).toBeUndefined()
+    expect(revoked.sort()).toEqual(['one', 'two'])
+  })
 
   test('share grains, pillar and starts of minions, and remove them together', async () => {
     const [one, two] = [await master('one'), await master('two')]
@@ -218,7 +214,7 @@ describe('masters of a cluster', () => {
     expect(one.aesKeys.current.text).toBe(two.aesKeys.current.text)
   })
 
-  test('agree after both have changed a key at once', async () => {
+  test('agree after both have changed a key at once', SLOW, async () => {
     const [one, two] = [await master('one'), await master('two')]
     await file(one.folder, 'minions_pre', 'web1', await pemOf('web1'))
     await one.replica.exchange()
@@ -231,17 +227,26 @@ describe('masters of a cluster', () => {
     expect(await one.keys.state('web1')).toBe('rejected')
   })
 
-  test('keep an accepted key that was filed at another master at the same time, and prefer a rejection', async () => {
-    const [one, two] = [await master('one'), await master('two')]
-    await two.replica.exchange()
-    await file(one.folder, 'minions', 'web1', await pemOf('web1'))
-    await file(two.folder, 'minions_pre', 'web1', await pemOf('web1'))
-    await file(one.folder, 'minions_rejected', 'web2', await pemOf('web2'))
-    await file(two.folder, 'minions', 'web2', await pemOf('web2'))
-    for (const each of [two, one, two]) await each.replica.exchange()
-    expect(await one.keys.list()).toEqual({ accepted: ['web1'], denied: [], pending: [], rejected: ['web2'] })
-    expect(await two.keys.list()).toEqual(await one.keys.list())
-  })
+  test(
+    'keep an accepted key that was filed at another master at the same time, and prefer a rejection',
+    SLOW,
+    async () => {
+      const [one, two] = [await master('one'), await master('two')]
+      await two.replica.exchange()
+      await file(one.folder, 'minions', 'web1', await pemOf('web1'))
+      await file(two.folder, 'minions_pre', 'web1', await pemOf('web1'))
+      await file(one.folder, 'minions_rejected', 'web2', await pemOf('web2'))
+      await file(two.folder, 'minions', 'web2', await pemOf('web2'))
+      for (const each of [two, one, two]) await each.replica.exchange()
+      expect(await one.keys.list()).toEqual({
+        accepted: ['web1'],
+        denied: [],
+        pending: [],
+        rejected: ['web2'],
+      })
+      expect(await two.keys.list()).toEqual(await one.keys.list())
+    },
+  )
 
   test('exchange later what changed during an outage of the store, or what an earlier run did not send', async () => {
     const [one, two] = [await master('one'), await master('two')]
@@ -293,7 +298,7 @@ describe('masters of a cluster', () => {
     expect(await one.keys.state('web1')).toBeUndefined()
   })
 
-  test('refuse a store with the values of masters that have another key, each time', SLOW_TEST, async () => {
+  test('refuse a store with the values of masters that have another key, each time', SLOW, async () => {
     const stranger = await master('stranger', await keyPair('stranger'), ['aes'])
     await stranger.replica.exchange()
     const one = await master('one', masterKey, ['aes'])
@@ -436,7 +441,7 @@ describe('masters of a cluster', () => {
 
   test(
     'keep the rejection of a key though another master has changed it more often meanwhile',
-    SLOW_TEST,
+    SLOW,
     async () => {
       const { one, two } = await bothHave('web1')
       const longer = await longBranch(two, 'web1')
@@ -450,17 +455,21 @@ describe('masters of a cluster', () => {
     },
   )
 
-  test('keep the deletion of a key though another master has changed it more often meanwhile', async () => {
-    const { one, two } = await bothHave('web1')
-    const longer = await longBranch(two, 'web1')
-    await one.keys.remove('web1')
-    await one.replica.exchange()
-    putBack(longer)
-    for (const each of [one, two, one]) await each.replica.exchange()
-    for (const { keys } of [one, two]) expect(await keys.state('web1')).toBeUndefined()
-  })
+  test(
+    'keep the deletion of a key though another master has changed it more often meanwhile',
+    SLOW,
+    async () => {
+      const { one, two } = await bothHave('web1')
+      const longer = await longBranch(two, 'web1')
+      await one.keys.remove('web1')
+      await one.replica.exchange()
+      putBack(longer)
+      for (const each of [one, two, one]) await each.replica.exchange()
+      for (const { keys } of [one, two]) expect(await keys.state('web1')).toBeUndefined()
+    },
+  )
 
-  test('keep the rejection of a key that another master deletes at the same time', async () => {
+  test('keep the rejection of a key that another master deletes at the same time', SLOW, async () => {
     for (const order of [0, 1]) {
       const id = `web${order}`
       const { one, two } = await bothHave(id)
@@ -476,6 +485,7 @@ describe('masters of a cluster', () => {
 
   test.each(['reject', 'remove'] as const)(
     'keep a decision that is made while a value is taken over: %s',
+    SLOW,
     async (decision) => {
       const { one, two } = await bothHave('web1')
       await file(two.folder, 'minions_denied', 'web1', await pemOf('evil'))
@@ -524,7 +534,7 @@ describe('masters of a cluster', () => {
     for (const { keys } of [first, copy]) expect((await keys.list()).rejected).toEqual(['web1'])
   })
 
-  test('store a value again whose revision was damaged', async () => {
+  test('store a value again whose revision was damaged', SLOW, async () => {
     for (const revision of [0.5, -5, 2 ** 60, Number.NaN, 17.5]) {
       const { one, two } = await bothHave('web1')
       store.values.set('key/web1', { ...store.values.get('key/web1')!, revision })

@@ -9,7 +9,7 @@ import { offeredCatalogues } from '../../../../core/master/preflight/preflight-j
 import { catalogueHash } from '../../../../core/wire/catalogue.ts'
 import type { PublishLoad } from '../../../../core/wire/publish-request.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 let cachedir: string
 beforeEach(async () => {
@@ -62,13 +62,13 @@ test('the answer of a minion that is not yet known to be connected counts', asyn
   })
 })
 
-test('a connected minion that does not answer may run the job', SLOW_TEST, async () => {
+test('a connected minion that does not answer may run the job', SLOW, async () => {
   expect(await check(['web1', 'web2'], { web1: [no], web2: undefined })).toMatchObject({ everywhere: false })
 })
 
 test(
   'a connected minion that does not answer is not counted as refusing by its catalogue',
-  SLOW_TEST,
+  SLOW,
   async () => {
     expect(await check(['web1'], { web1: undefined, web2: undefined })).toMatchObject({
       everywhere: false,

@@ -7,6 +7,7 @@ import { EventSink } from '../../../../core/master/publisher/event-sink.ts'
 import type { OutboxItem } from '../../../../core/outbox/outbox.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { spyLog } from '../../../harness/log.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { eventually } from '../../../harness/until.ts'
 
 let folder: string
@@ -69,7 +70,7 @@ test('only an event that cannot be read, or stored, is lost, and others do not w
   ])
 })
 
-test('events that come faster than they can be stored are counted', async () => {
+test('events that come faster than they can be stored are counted', SLOW, async () => {
   const { sink, commits, log, fire } = openSink()
   fire('first')
   await eventually(() => expect(commits).toHaveLength(1))

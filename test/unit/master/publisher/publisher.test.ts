@@ -9,12 +9,13 @@ import { getTransport } from '../../../../core/transport/index.ts'
 import { makeJobLoad } from '../../../../core/wire/publication.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
 import { quietLog } from '../../../harness/log.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 /** More than a subscriber may have waiting. */
 const MANY = 2_500
 const jidOf = (n: number) => `20261121${String(n).padStart(12, '0')}`
 
-test('a minion that is too slow is reported, and a message that is no job is skipped', async () => {
+test('a minion that is too slow is reported, and a message that is no job is skipped', SLOW, async () => {
   const { config } = loadMasterConfig({
     configDir: '/nonexistent',
     overrides: { publish_port: 0, sign_pub_messages: false },

@@ -12,6 +12,7 @@ import { clockLeapMessage, expire, trimJobs } from '../../../../core/master/supe
 import { recordingLog } from '../../../../core/testing/recording-log.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 test('jobs that are removed because of keep_jobs_size are logged and announced, as is a size still above it', async () => {
   const directory = await temporaryFolder('salt-expiry-')
@@ -94,22 +95,26 @@ test('a failed part of the maintenance is named, and the other parts are done', 
   await removeFolder(root)
 })
 
-test('data of a minion is kept if its key is accepted after the keys were listed, and removed without a key', async () => {
-  const root = await temporaryFolder('salt-expiry-')
-  const { config } = loadMasterConfig({ configDir: root, overrides: { cachedir: root, pki_dir: root } })
-  await mkdir(join(root, 'minions'))
-  await writeFile(join(root, 'minions', 'web1'), (await keyPair('web1')).publicKey.pem)
-  const starts = MinionStarts.open(minionDataDirectory(config))
-  for (const id of ['web1', 'gone'])
-    await starts.save(id, { token: id.padEnd(6, '-'), address: '', host: 'web1', pid: 1 }, 1)
-  vi.spyOn(KeyStore.prototype, 'minions').mockResolvedValueOnce([])
-  await expire(
-    config,
-    recordingLog(() => undefined),
-    () => undefined,
-    { now: () => 1 },
-  )
-  expect(starts.ids()).toEqual(['web1'])
-  await starts.close()
-  await removeFolder(root)
-})
+test(
+  'data of a minion is kept if its key is accepted after the keys were listed, and removed without a key',
+  SLOW,
+  async () => {
+    const root = await temporaryFolder('salt-expiry-')
+    const { config } = loadMasterConfig({ configDir: root, overrides: { cachedir: root, pki_dir: root } })
+    await mkdir(join(root, 'minions'))
+    await writeFile(join(root, 'minions', 'web1'), (await keyPair('web1')).publicKey.pem)
+    const starts = MinionStarts.open(minionDataDirectory(config))
+    for (const id of ['web1', 'gone'])
+      await starts.save(id, { token: id.padEnd(6, '-'), address: '', host: 'web1', pid: 1 }, 1)
+    vi.spyOn(KeyStore.prototype, 'minions').mockResolvedValueOnce([])
+    await expire(
+      config,
+      recordingLog(() => undefined),
+      () => undefined,
+      { now: () => 1 },
+    )
+    expect(starts.ids()).toEqual(['web1'])
+    await starts.close()
+    await removeFolder(root)
+  },
+)

@@ -11,6 +11,7 @@ import { takeOverPythonCache } from '../../../../core/master/supervision/python-
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
 import { spyLog } from '../../../harness/log.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 let folder: string
 let config: MasterConfig
@@ -42,7 +43,7 @@ async function taken(ids: readonly string[]) {
   }
 }
 
-test('grains and pillar of accepted minions are taken over, unless newer ones are known', async () => {
+test('grains and pillar of accepted minions are taken over, unless newer ones are known', SLOW, async () => {
   await accept('known', 'new')
   const data = MinionData.open(minionDataDirectory(config))
   await data.save('known', { grains: { id: 'known', os: 'Alpine' } })
@@ -58,7 +59,7 @@ test('grains and pillar of accepted minions are taken over, unless newer ones ar
   expect(log.info).toHaveBeenCalledWith(expect.stringContaining('of one minion were taken over'))
 })
 
-test('a file that cannot be read is named, and the others are taken over', async () => {
+test('a file that cannot be read is named, and the others are taken over', SLOW, async () => {
   await accept('broken', 'new')
   await cachedByPython('broken', Buffer.from([0x81]))
   await cachedByPython('new', encodeLocal({ grains: { id: 'new' } }))

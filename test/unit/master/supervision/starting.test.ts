@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
 import { watchStart } from '../../../../core/master/supervision/starting.ts'
 import { recordingLog } from '../../../../core/testing/recording-log.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 const children: ChildProcess[] = []
 afterEach(() => {
@@ -31,7 +31,7 @@ function watchUntil(child: ChildProcess, last: RegExp): Promise<string[]> {
   })
 }
 
-test('a child that only waits is reported, and killed in the end', async () => {
+test('a child that only waits is reported, and killed in the end', SLOW, async () => {
   const child = await start('sleep', '60')
   const exit = once(child, 'exit')
   const lines = await watchUntil(child, /killed/)
@@ -41,7 +41,7 @@ test('a child that only waits is reported, and killed in the end', async () => {
   expect(lines[5]).toMatch(/^error MWorker-0 has not become ready in .* is killed.* a store locked/)
 })
 
-test('a child that is working is given more time', SLOW_TEST, async () => {
+test('a child that is working is given more time', SLOW, async () => {
   const child = await start('sh', '-c', 'while :; do :; done')
   const lines = await watchUntil(child, / 2 seconds .* is working/)
   expect(lines.length).toBeGreaterThan(10)

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import type { WorkerContext } from '../../../../core/master/worker/context.ts'
 import { PeerWaits } from '../../../../core/master/worker/peer-waits.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
-test('a store that fails during a wait does not keep other minions from waiting', async () => {
+test('a store that fails during a wait does not keep other minions from waiting', SLOW, async () => {
   let isAway = true
   let looks = 0
   const jobs = {

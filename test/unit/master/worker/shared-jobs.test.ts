@@ -4,6 +4,7 @@ import type { LoadRecord } from '../../../../core/author/returner.ts'
 import { NotAcknowledged } from '../../../../core/channel/request-server.ts'
 import { SharedJobs } from '../../../../core/master/worker/shared-jobs.ts'
 import { fakeLog } from '../../../../core/testing/recording-log.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 const { log } = fakeLog()
 const times = { pauses: [0, 5], answer: 20, again: 50, away: 50 }
@@ -31,24 +32,28 @@ test('a job that is nowhere is given up after a while, and searched again later'
   expect(shared.get('1')?.minions).toEqual(new Set(['web1']))
 })
 
-test('a store that does not answer, or refuses, delays one return, and is asked again a little later', async () => {
-  const refuse = () => Promise.reject(new Error('it refuses'))
-  for (const away of [never, refuse]) {
-    const search = vi.fn<(jid: string) => Promise<LoadRecord | undefined>>(away)
-    const { lines, log } = fakeLog()
-    const shared = new SharedJobs(search, log, times)
-    await shared.find('1', 'web1')
-    await shared.find('2', 'web1')
-    expect(search).toHaveBeenCalledTimes(1)
-    expect(lines.map(({ message }) => message).join()).toMatch(
-      /cannot be looked up.*(does not answer|it refuses)/,
-    )
-    await delay(2 * times.away)
-    search.mockImplementation(async (jid) => job(jid, 'web1'))
-    await shared.find('1', 'web1')
-    expect(shared.get('1')?.minions).toEqual(new Set(['web1']))
-  }
-})
+test(
+  'a store that does not answer, or refuses, delays one return, and is asked again a little later',
+  SLOW,
+  async () => {
+    const refuse = () => Promise.reject(new Error('it refuses'))
+    for (const away of [never, refuse]) {
+      const search = vi.fn<(jid: string) => Promise<LoadRecord | undefined>>(away)
+      const { lines, log } = fakeLog()
+      const shared = new SharedJobs(search, log, times)
+      await shared.find('1', 'web1')
+      await shared.find('2', 'web1')
+      expect(search).toHaveBeenCalledTimes(1)
+      expect(lines.map(({ message }) => message).join()).toMatch(
+        /cannot be looked up.*(does not answer|it refuses)/,
+      )
+      await delay(2 * times.away)
+      search.mockImplementation(async (jid) => job(jid, 'web1'))
+      await shared.find('1', 'web1')
+      expect(shared.get('1')?.minions).toEqual(new Set(['web1']))
+    }
+  },
+)
 
 test('a job that was found stays known if it is no longer found, or the store is down', async () => {
   const search = vi.fn<(jid: string) => Promise<LoadRecord | undefined>>(async (jid) => job(jid, 'web1'))

@@ -6,7 +6,7 @@ import { ReturnSpool, type SpoolEntry } from '../../../../core/jobs/return-spool
 import { Deliverer, type DelivererSettings } from '../../../../core/minion/jobs/deliverer.ts'
 import { recordingLog } from '../../../../core/testing/recording-log.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { until } from '../../../harness/until.ts'
 
 let folder: string
@@ -74,20 +74,16 @@ test('a return is sent again and again while no master answers', async () => {
   expect(logged.filter((line) => line.startsWith('info: Minion return retry timer set'))).toHaveLength(4)
 })
 
-test(
-  'after an answer that is no acknowledgement the next try is delayed ever longer',
-  SLOW_TEST,
-  async () => {
-    let tries = 0
-    open(async () => (++tries < 5 ? 'disk full' : null), [], { min: 0.1, max: 0.1 })
-    deliverer.deliver(await add(1))
-    await empty()
-    const waits = logged.map(
-      (line) => /set to (\S+) seconds .*: the master answered "disk full"$/.exec(line)?.[1],
-    )
-    expect(waits).toEqual(['0.1', '0.2', '0.4', '0.8'])
-  },
-)
+test('after an answer that is no acknowledgement the next try is delayed ever longer', SLOW, async () => {
+  let tries = 0
+  open(async () => (++tries < 5 ? 'disk full' : null), [], { min: 0.1, max: 0.1 })
+  deliverer.deliver(await add(1))
+  await empty()
+  const waits = logged.map(
+    (line) => /set to (\S+) seconds .*: the master answered "disk full"$/.exec(line)?.[1],
+  )
+  expect(waits).toEqual(['0.1', '0.2', '0.4', '0.8'])
+})
 
 test('a return that is too large for any master is replaced by one that reports this', async () => {
   const sent: unknown[] = []

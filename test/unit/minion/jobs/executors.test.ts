@@ -10,6 +10,7 @@ import { readJobLoad } from '../../../../core/wire/publication.ts'
 import splay from '../../../../plugins/executors/splay.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { quietLog } from '../../../harness/log.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { fakeContext } from '../../modules/context.ts'
 
 let folder: string
@@ -152,7 +153,7 @@ describe('a job', () => {
     )
   })
 
-  test('with an unknown function is run if an executor accepts it', async () => {
+  test('with an unknown function is run if an executor accepts it', SLOW, async () => {
     const far = { fun: 'far.away', arg: [1, { __kwarg__: true, name: 'x' }] }
     expect(await run({ ...far, module_executors: ['elsewhere'] })).toMatchObject({
       return: { fun: 'far.away', args: [1], kwargs: { name: 'x' } },

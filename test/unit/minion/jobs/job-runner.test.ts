@@ -11,6 +11,7 @@ import { recordingLog } from '../../../../core/testing/recording-log.ts'
 import { type JobLoad, readJobLoad } from '../../../../core/wire/publication.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { quietLog } from '../../../harness/log.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 const ends = `
 import { CommandExecutionError, CommandNotFoundError, fn, p, SaltInvocationError } from 'salt-ts'
@@ -149,7 +150,7 @@ describe('a function that fails', () => {
     )
   })
 
-  test('because its module never finishes loading is given up', async () => {
+  test('because its module never finishes loading is given up', SLOW, async () => {
     const { config } = settings
     const loader = openLoader('modules', { config, log: quietLog, timeoutMs: 300 })
     const job = jobOf('hangs.never', ['x'])
@@ -257,7 +258,7 @@ describe('a secret argument', () => {
     ['is in disable_modules', 'ends.login', { disable_modules: ['ends'] }, ['**********', '**********']],
     ['is broken', 'broken.login', {}, ['**********', '**********']],
     ['never finishes loading', 'hangs.never', {}, ['**********', '**********']],
-  ])('is masked in the return of a function whose module %s', async (_, fun, changes, shown) => {
+  ])('is masked in the return of a function whose module %s', SLOW, async (_, fun, changes, shown) => {
     const config = { ...settings.config, ...changes }
     const hangs = fun === 'hangs.never'
     const loader = openLoader('modules', { config, log: quietLog, ...(hangs && { timeoutMs: 100 }) })

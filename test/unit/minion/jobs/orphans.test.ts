@@ -11,7 +11,7 @@ import type { JobLoad } from '../../../../core/wire/publication.ts'
 import type { ReturnLoad } from '../../../../core/wire/return.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { quietLog } from '../../../harness/log.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 const job = {
   jid: '20261122000000000001',
@@ -76,7 +76,7 @@ async function follow(meanwhile: () => Promise<unknown>) {
   return { removed, delivered, failed }
 }
 
-test('the return that its process has left is delivered', async () => {
+test('the return that its process has left is delivered', SLOW, async () => {
   expect(await follow(() => spool.add({ jid: job.jid, ret }))).toEqual({
     removed: [job.jid],
     delivered: ['done'],
@@ -97,7 +97,7 @@ function addElsewhere(jid: string): void {
 
 test(
   'a return that a process leaves during the delivery of another is noticed, also within the same turn',
-  SLOW_TEST,
+  SLOW,
   async () => {
     const other = spawn('sleep', ['600'])
     const late = { ...job, jid: '20261122000000000002' }
@@ -118,12 +118,12 @@ test(
   },
 )
 
-test('a job whose return was delivered while its process ended gets no second return', async () => {
+test('a job whose return was delivered while its process ended gets no second return', SLOW, async () => {
   const found = await follow(async () => spool.done(await spool.add({ jid: job.jid, ret })))
   expect(found).toEqual({ removed: [job.jid], delivered: [], failed: [] })
 })
 
-test('a job without a return gets a failed one', async () => {
+test('a job without a return gets a failed one', SLOW, async () => {
   const { delivered, failed } = await follow(async () => {})
   expect(delivered).toEqual([])
   expect(failed).toEqual([expect.stringContaining('the job left no return')])

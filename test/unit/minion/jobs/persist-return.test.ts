@@ -3,7 +3,7 @@ import { SaltError } from '../../../../core/base/errors.ts'
 import type { SpoolEntry, SpooledReturn } from '../../../../core/jobs/return-spool.ts'
 import { persistReturn } from '../../../../core/minion/jobs/persist-return.ts'
 import { quietLog } from '../../../harness/log.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 const log = quietLog
 
@@ -24,7 +24,7 @@ test.each([null, false])('on a full disk it is safe once the master has answered
   expect(await keep(full, async () => answer)).toBeUndefined()
 })
 
-test('after no answer, or no acknowledgement, both are tried again', SLOW_TEST, async () => {
+test('after no answer, or no acknowledgement, both are tried again', SLOW, async () => {
   const answers = [Promise.reject(new Error('no answer')), Promise.resolve('error'), Promise.resolve(null)]
   let tries = 0
   const add = () => {

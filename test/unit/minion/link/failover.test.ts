@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { deferred } from '../../../../core/base/deferred.ts'
 import { Failover, type FailoverTimes } from '../../../../core/minion/link/failover.ts'
 import { quietLog } from '../../../harness/log.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { until } from '../../../harness/until.ts'
 
 const TIMES: FailoverTimes = { tryMs: 200, graceMs: 100, pauseMs: 20, failbackMs: 0 }
@@ -76,7 +77,7 @@ test('only the first master serves', async () => {
   expect([a.runs, b.runs, c.runs]).toEqual([1, 0, 0])
 })
 
-test('a master that does not listen, or does not accept the minion in time, is skipped', async () => {
+test('a master that does not listen, or does not accept the minion in time, is skipped', SLOW, async () => {
   const [a, b, c] = fakes()
   a.isListening = false
   b.accepts = false
@@ -101,7 +102,7 @@ test('a connection that returns within the grace time changes nothing', async ()
   expect(b.runs).toBe(0)
 })
 
-test('a lost master is replaced by the next one, and the last one by the first', async () => {
+test('a lost master is replaced by the next one, and the last one by the first', SLOW, async () => {
   const [a, b, c] = fakes()
   const failover = start([a, b, c])
   for (const [lost, next] of [
@@ -126,17 +127,21 @@ test('with failback the minion returns to the first master when it can be used a
   await until('the end of the other one', () => !b.isServing)
 })
 
-test('a first master that cannot serve does not interrupt the connection to the other one', async () => {
-  const [a, b, c] = fakes()
-  a.accepts = false
-  const failover = start([a, b, c], { failbackMs: 30, tryMs: 50 })
-  await served(failover, b)
-  await until('attempts to go back', () => a.runs > 2)
-  expect(failover.current).toBe(b)
-  expect(b.publishConnection.isUp).toBe(true)
-})
+test(
+  'a first master that cannot serve does not interrupt the connection to the other one',
+  SLOW,
+  async () => {
+    const [a, b, c] = fakes()
+    a.accepts = false
+    const failover = start([a, b, c], { failbackMs: 30, tryMs: 50 })
+    await served(failover, b)
+    await until('attempts to go back', () => a.runs > 2)
+    expect(failover.current).toBe(b)
+    expect(b.publishConnection.isUp).toBe(true)
+  },
+)
 
-test('a master that is lost while the first one is tried is replaced by the next one', async () => {
+test('a master that is lost while the first one is tried is replaced by the next one', SLOW, async () => {
   const [a, b, c] = fakes()
   a.accepts = false
   const failover = start([a, b, c], { failbackMs: 30, tryMs: 50 })

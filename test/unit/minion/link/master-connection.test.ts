@@ -11,6 +11,7 @@ import type {
 import { InProcessMaster } from '../../../harness/in-process-master.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
 import { quietLog } from '../../../harness/log.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { eventually } from '../../../harness/until.ts'
 
 const ID = 'wire1'
@@ -74,7 +75,7 @@ async function follow(options: Record<string, unknown>) {
 }
 
 describe('connections to a master', () => {
-  test('have the keepalive options of the configuration', async () => {
+  test('have the keepalive options of the configuration', SLOW, async () => {
     const { requests, subscribe } = await follow({
       ipv6: true,
       tcp_keepalive_idle: 20,
@@ -92,7 +93,7 @@ describe('connections to a master', () => {
     expect(subscribe).toMatchObject({ ...common, port: 4605, identity: ID })
   })
 
-  test('have keepalive of the system with tcp_keepalive off', async () => {
+  test('have keepalive of the system with tcp_keepalive off', SLOW, async () => {
     const { requests, subscribe } = await follow({ tcp_keepalive: false })
     expect([requests.keepAlive, subscribe.keepAlive]).toEqual([false, false])
   })
@@ -113,7 +114,7 @@ describe('connections to a master', () => {
     expect(subscribe.reconnectMs).toBe(2000)
   })
 
-  test('are renewed with the defaults of Salt for an option that is not set', async () => {
+  test('are renewed with the defaults of Salt for an option that is not set', SLOW, async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5)
     const { subscribe } = await follow({ recon_max: 4000 })
     expect([subscribe.reconnectMs, subscribe.reconnectMaxMs]).toEqual([3000, 4000])
@@ -123,12 +124,12 @@ describe('connections to a master', () => {
     expect([other.subscribe.reconnectMs, other.subscribe.reconnectMaxMs]).toEqual([5100, 10_000])
   })
 
-  test('are renewed after the default of Salt with only recon_randomize off', async () => {
+  test('are renewed after the default of Salt with only recon_randomize off', SLOW, async () => {
     const { subscribe } = await follow({ recon_randomize: false })
     expect([subscribe.reconnectMs, subscribe.reconnectMaxMs]).toEqual([1000, 10_000])
   })
 
-  test('detect quickly that they are dead if the master keeps missed jobs', async () => {
+  test('detect quickly that they are dead if the master keeps missed jobs', SLOW, async () => {
     expect((await follow({})).subscribe.heartbeat).toBe('quick')
     await connection.close()
     await master.close()
@@ -136,32 +137,40 @@ describe('connections to a master', () => {
     expect((await follow({ minimum_auth_version: 2 })).subscribe.heartbeat).toBeUndefined()
   })
 
-  test('are renewed within the time over which the master spreads its minions, which is a second for few', async () => {
-    for (const random of [0, 0.999]) {
-      vi.spyOn(Math, 'random').mockReturnValue(random)
-      const { subscribe } = await follow({})
-      // The transport waits between this and twice as long.
-      expect(subscribe.reconnectMs).toBeGreaterThanOrEqual(100)
-      expect(subscribe.reconnectMs).toBeLessThanOrEqual(500)
-      expect(subscribe.reconnectMaxMs).toBe(0)
-      if (random > 0) continue
+  test(
+    'are renewed within the time over which the master spreads its minions, which is a second for few',
+    SLOW,
+    async () => {
+      for (const random of [0, 0.999]) {
+        vi.spyOn(Math, 'random').mockReturnValue(random)
+        const { subscribe } = await follow({})
+        // The transport waits between this and twice as long.
+        expect(subscribe.reconnectMs).toBeGreaterThanOrEqual(100)
+        expect(subscribe.reconnectMs).toBeLessThanOrEqual(500)
+        expect(subscribe.reconnectMaxMs).toBe(0)
+        if (random > 0) continue
+        await connection.close()
+        await master.close()
+      }
+    },
+  )
+
+  test(
+    'subscribe to everything, or with zmq_filtering to the topics for all and for this minion',
+    SLOW,
+    async () => {
+      const all = await follow({})
+      expect(all.subscribe.topics).toContain('')
       await connection.close()
       await master.close()
-    }
-  })
-
-  test('subscribe to everything, or with zmq_filtering to the topics for all and for this minion', async () => {
-    const all = await follow({})
-    expect(all.subscribe.topics).toContain('')
-    await connection.close()
-    await master.close()
-    const filtered = await follow({ zmq_filtering: true })
-    expect(filtered.subscribe.topics).toEqual([
-      'broadcast',
-      minionTopic(ID),
-      expect.stringMatching(/^~[\w-]{6}$/),
-    ])
-  })
+      const filtered = await follow({ zmq_filtering: true })
+      expect(filtered.subscribe.topics).toEqual([
+        'broadcast',
+        minionTopic(ID),
+        expect.stringMatching(/^~[\w-]{6}$/),
+      ])
+    },
+  )
 
   test('are reported when they are made and lost', async () => {
     const { connections, tell } = await follow({})

@@ -12,6 +12,7 @@ import { checkPeerName } from '../../../../core/transport/peer-name.ts'
 import { InProcessMaster } from '../../../harness/in-process-master.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
 import { spyLog } from '../../../harness/log.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { eventually } from '../../../harness/until.ts'
 
 /** A master that never answers, and how often it was asked. */
@@ -84,15 +85,19 @@ describe('where the name of the master does not resolve', () => {
     expect(request).toHaveBeenCalledTimes(1)
   })
 
-  test('it tries again every retry_dns seconds, retry_dns_count times, whatever master_tries is', async () => {
-    const { settings, request } = await unresolved({ retry_dns: 0.1, retry_dns_count: 4, master_tries: 1 })
-    const started = performance.now()
-    await expect(signInUntilAccepted(settings)).rejects.toThrow('cannot be resolved')
-    expect(performance.now() - started).toBeGreaterThan(290)
-    expect(request).toHaveBeenCalledTimes(4)
-  })
+  test(
+    'it tries again every retry_dns seconds, retry_dns_count times, whatever master_tries is',
+    SLOW,
+    async () => {
+      const { settings, request } = await unresolved({ retry_dns: 0.1, retry_dns_count: 4, master_tries: 1 })
+      const started = performance.now()
+      await expect(signInUntilAccepted(settings)).rejects.toThrow('cannot be resolved')
+      expect(performance.now() - started).toBeGreaterThan(290)
+      expect(request).toHaveBeenCalledTimes(4)
+    },
+  )
 
-  test('it signs in as soon as the name resolves', async () => {
+  test('it signs in as soon as the name resolves', SLOW, async () => {
     const { settings, request, closing } = await unresolved({ retry_dns: 0.05 })
     const signingIn = signInUntilAccepted(settings)
     await eventually(() => expect(request.mock.calls.length).toBeGreaterThan(2))
@@ -104,7 +109,7 @@ describe('where the name of the master does not resolve', () => {
   })
 })
 
-test('between two rounds it waits for a random time of up to random_reauth_delay seconds', async () => {
+test('between two rounds it waits for a random time of up to random_reauth_delay seconds', SLOW, async () => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5)
   const { settings, request } = await asking(
     { master_tries: 2, auth_tries: 1, random_reauth_delay: 0.6 },
@@ -135,23 +140,27 @@ describe('a master that answers', () => {
     return { done, said, complained }
   }
 
-  test('and whose file of the key is damaged is asked again, and says in its log which file that is', async () => {
-    const { publicKey } = await keyPair('wire1')
-    const path = () => join(master.config.pki_dir, 'minions', 'wire1')
-    const { done, complained } = await signingIn({ acceptance_wait_time: 0.01 }, async (count) => {
-      await (count > 1 ? master.file('wire1', publicKey) : truncatedFile(path()))
-    })
-    expect(await done).toMatchObject({ generation: 3 })
-    expect(complained()).toEqual([
-      'The master master:4506 cannot read the key that it has filed for this minion. Its log names the file. Asking again in 0.01 seconds.',
-    ])
-    expect(master.logged.join('\n')).toMatch(
-      /^error Authentication request from "wire1": damaged, because .*minions\/wire1 is empty\. Restore it/m,
-    )
-    expect(master.events.filter(({ tag }) => tag.startsWith('salt/auth'))[0]?.data).toMatchObject({
-      result: false,
-    })
-  })
+  test(
+    'and whose file of the key is damaged is asked again, and says in its log which file that is',
+    SLOW,
+    async () => {
+      const { publicKey } = await keyPair('wire1')
+      const path = () => join(master.config.pki_dir, 'minions', 'wire1')
+      const { done, complained } = await signingIn({ acceptance_wait_time: 0.01 }, async (count) => {
+        await (count > 1 ? master.file('wire1', publicKey) : truncatedFile(path()))
+      })
+      expect(await done).toMatchObject({ generation: 3 })
+      expect(complained()).toEqual([
+        'The master master:4506 cannot read the key that it has filed for this minion. Its log names the file. Asking again in 0.01 seconds.',
+      ])
+      expect(master.logged.join('\n')).toMatch(
+        /^error Authentication request from "wire1": damaged, because .*minions\/wire1 is empty\. Restore it/m,
+      )
+      expect(master.events.filter(({ tag }) => tag.startsWith('salt/auth'))[0]?.data).toMatchObject({
+        result: false,
+      })
+    },
+  )
 
   test.each([
     [
@@ -160,7 +169,7 @@ describe('a master that answers', () => {
       [0.01, 0.02, 0.04, 0.05, 0.05],
     ],
     ['is always the same without acceptance_wait_time_max', {}, [0.01, 0.01, 0.01, 0.01, 0.01]],
-  ])('and has not accepted the key is asked again; the wait %s', async (_, options, waits) => {
+  ])('and has not accepted the key is asked again; the wait %s', SLOW, async (_, options, waits) => {
     const { publicKey } = await keyPair('wire1')
     const { done, said } = await signingIn({ acceptance_wait_time: 0.01, ...options }, async (count) => {
       if (count > waits.length) await master.file('wire1', publicKey)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { download, readUrl } from '../../../../modules/_cp/http.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 let folder: string
 let server: Server
@@ -85,7 +86,7 @@ test('content is read only up to a limit, since a server may send without end', 
   await expect(readUrl(url, options, 4)).rejects.toThrow('it has more than 4 bytes; fetch it into a file')
 })
 
-test('a body without a length that ends because the job is cancelled replaces no file', async () => {
+test('a body without a length that ends because the job is cancelled replaces no file', SLOW, async () => {
   const half = createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf'))

@@ -22,7 +22,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import * as file from '../../../../modules/file.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { needs, ROOT } from '../../../harness/needs.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { type AnyFn, call, fakeContext } from '../context.ts'
 
 const STRANGER = 65534
@@ -362,7 +362,7 @@ describe('A file of ten gigabytes', needs(ROOT), () => {
     LIMIT_MS,
   )
 
-  test('keeps its holes in a backup', { ...SLOW_TEST, timeout: LIMIT_MS }, async () => {
+  test('keeps its holes in a backup', { ...SLOW, timeout: LIMIT_MS }, async () => {
     await truncate(path, 2 ** 30)
     await ask(file.manage_file, { name: path, contents: 'x\n', backup: 'minion' })
     const [row] = Object.values(
@@ -403,7 +403,7 @@ describe('Contents that other users may not read', needs(ROOT), () => {
 })
 
 describe('A folder that is replaced by a link meanwhile', needs(ROOT), () => {
-  test('leads no function outside', SLOW_TEST, async () => {
+  test('leads no function outside', SLOW, async () => {
     await writeFile(join(folder, 'diff'), DIFF)
     const sub = join(theirs, 'sub')
     const racing = spawn(
@@ -492,7 +492,7 @@ describe('Wrong input', () => {
     await expect(ask(fn, { path, ...given })).rejects.toThrow(SaltInvocationError)
   })
 
-  test('a pattern that takes forever is stopped', SLOW_TEST, async () => {
+  test('a pattern that takes forever is stopped', SLOW, async () => {
     const path = join(folder, 'a')
     await writeFile(path, `${'a'.repeat(40)}!\n`)
     await expect(ask(file.search, { path, pattern: '(a+)+$' })).rejects.toThrow('it takes longer than 10 s')
@@ -527,7 +527,7 @@ describe('Wrong input', () => {
     expect(await readlink(join(folder, 'e/l'))).toBe('/etc/shadow')
   })
 
-  test('a tree of 400 nested folders is removed', SLOW_TEST, async () => {
+  test('a tree of 400 nested folders is removed', SLOW, async () => {
     execFileSync('sh', ['-c', 'cd "$0" && for i in $(seq 400); do mkdir d && cd d; done', folder])
     expect(await ask(file.remove, { path: join(folder, 'd') })).toBe(true)
   })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import * as git from '../../../../modules/git.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { commandContext } from '../commands.ts'
 import { type AnyFn, call } from '../context.ts'
 
@@ -48,6 +49,7 @@ async function plantBareRepository(): Promise<void> {
 
 test.each([git.status, git.discard_local_changes])(
   'a folder of a checkout that resembles a bare repository runs no program',
+  SLOW,
   async (fn) => {
     await plantBareRepository()
     expect(await ask(git.clone, { cwd: at('clone'), url: evil })).toBe(true)
@@ -56,13 +58,13 @@ test.each([git.status, git.discard_local_changes])(
   },
 )
 
-test('a real bare repository, and the folder of a submodule, are read as usual', async () => {
+test('a real bare repository, and the folder of a submodule, are read as usual', SLOW, async () => {
   inEvil('clone', '-q', '--bare', '.', at('bare.git'))
   expect(await ask(git.list_branches, { cwd: at('bare.git') })).toEqual(['master'])
   expect(await ask(git.config_get, { cwd: join(evil, '.git'), key: 'user.name' })).toBe('n')
 })
 
-test('a submodule, a URL or a remote of the transport `ext` runs no program', async () => {
+test('a submodule, a URL or a remote of the transport `ext` runs no program', SLOW, async () => {
   const url = `ext::${at('payload')}`
   await writeFile(join(evil, '.gitmodules'), `[submodule "x"]\n\tpath = x\n\turl = ${url}\n`)
   inEvil('add', '.gitmodules')
@@ -77,7 +79,7 @@ test('a submodule, a URL or a remote of the transport `ext` runs no program', as
   expect(existsSync(at('ran'))).toBe(false)
 })
 
-test('a submodule whose URL or path is an option runs no program', async () => {
+test('a submodule whose URL or path is an option runs no program', SLOW, async () => {
   const modules = `[submodule "x"]\n\tpath = -x\n\turl = -u./payload\n`
   await writeFile(join(evil, '.gitmodules'), modules)
   inEvil('add', '.gitmodules')
@@ -88,7 +90,7 @@ test('a submodule whose URL or path is an option runs no program', async () => {
   expect(existsSync(at('ran'))).toBe(false)
 })
 
-test('hooks of the repository are not cloned', async () => {
+test('hooks of the repository are not cloned', SLOW, async () => {
   for (const hook of ['post-checkout', 'post-merge', 'reference-transaction'])
     await writeFile(join(evil, '.git/hooks', hook), `#!/bin/sh\ntouch ${at('ran')}\n`, { mode: 0o755 })
   await ask(git.clone, { cwd: at('c'), url: evil })
@@ -96,7 +98,7 @@ test('hooks of the repository are not cloned', async () => {
   expect(existsSync(at('ran'))).toBe(false)
 })
 
-test('a link in a repository leads no file out of the checkout', async () => {
+test('a link in a repository leads no file out of the checkout', SLOW, async () => {
   await mkdir(at('outside'))
   const link = execFileSync('git', ['hash-object', '-w', '--stdin'], { cwd: evil, input: at('outside') })
   const file = execFileSync('git', ['hash-object', '-w', '--stdin'], { cwd: evil, input: 'x' })
@@ -114,13 +116,13 @@ test('a link in a repository leads no file out of the checkout', async () => {
 test.each([
   [git.config_set, { key: 'a.b', value: '--file=x' }],
   [git.config_get_regexp, { key: 'a.b', value_regex: '--global' }],
-])('a value that begins with a dash is no option (%#)', async (fn, given) => {
+])('a value that begins with a dash is no option (%#)', SLOW, async (fn, given) => {
   await ask(git.config_set, { cwd: evil, key: 'a.b', value: '--global' })
   const value = (given as { value?: string }).value ?? '--global'
   expect(JSON.stringify(await ask(fn as AnyFn, { cwd: evil, ...given }))).toContain(value)
 })
 
-test('names of branches and files that look like options stay names', async () => {
+test('names of branches and files that look like options stay names', SLOW, async () => {
   inEvil('update-ref', 'refs/heads/--upload-pack=touch', 'HEAD')
   await writeFile(join(evil, '--exec=x'), '')
   expect(await ask(git.list_branches, { cwd: evil })).toEqual(['--upload-pack=touch', 'master'])

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { addressOf, redacted } from '../../../../modules/_git/address.ts'
 import * as git from '../../../../modules/git.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { commandContext } from '../commands.ts'
 import { type AnyFn, call } from '../context.ts'
 import { type GitServer, gitServer } from './git-server.ts'
@@ -50,7 +50,7 @@ const login = { https_user: 'me', https_pass: PASSWORD }
 const url = () => `${server.url}repo.git`
 
 describe('The password of a repository', () => {
-  test('is no argument of any process, and is used by clone, fetch and push', SLOW_TEST, async () => {
+  test('is no argument of any process, and is used by clone, fetch and push', SLOW, async () => {
     expect(await ask(git.clone, { url: url(), ...login })).toBe(true)
     expect(await ask(git.fetch)).toEqual({})
     await ask(git.push, { remote: 'origin', ref: 'HEAD:refs/heads/pushed' })
@@ -61,7 +61,7 @@ describe('The password of a repository', () => {
     expect(server.seen).toEqual([])
   })
 
-  test('is in the URL that the clone keeps, as Salt does it', async () => {
+  test('is in the URL that the clone keeps, as Salt does it', SLOW, async () => {
     await ask(git.clone, { url: url(), ...login, opts: '--origin up' })
     const kept = inFolder(checkout, 'config', '--get-all', 'remote.up.url')
     expect(kept).toBe(addressOf(url(), 'me', PASSWORD).whole)
@@ -76,7 +76,7 @@ describe('The password of a repository', () => {
     expect(server.seen).toEqual([])
   })
 
-  test('can differ for pushes to the same site', SLOW_TEST, async () => {
+  test('can differ for pushes to the same site', SLOW, async () => {
     await mkdir(checkout)
     await ask(git.init)
     const push = { push_url: url(), push_https_user: 'writer', push_https_pass: 'write-it' }
@@ -90,7 +90,7 @@ describe('The password of a repository', () => {
     expect(server.seen).toEqual([])
   })
 
-  test('is not in the error after a refusal, nor in the log', async () => {
+  test('is not in the error after a refusal, nor in the log', SLOW, async () => {
     const context = commandContext()
     const wrong = ask(git.clone, { url: url(), https_user: 'me', https_pass: 'wr@ng-one' }, context)
     await expect(wrong).rejects.toThrow(/^(?!.*(wr@ng|wr%40ng)).*Authentication failed/s)
@@ -99,7 +99,7 @@ describe('The password of a repository', () => {
     expect(JSON.stringify(context.lines)).not.toMatch(/wr@ng|wr%40ng|me:p/)
   })
 
-  test('is not requested from a program that the user has configured', async () => {
+  test('is not requested from a program that the user has configured', SLOW, async () => {
     await mkdir(join(folder, 'bin'))
     inFolder(folder, 'config', '--global', 'credential.helper', `!touch ${join(folder, 'asked')};false`)
     await ask(git.clone, { url: url(), ...login })

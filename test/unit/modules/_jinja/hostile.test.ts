@@ -1,5 +1,6 @@
 /** Malicious and very large values and templates. */
 import { expect, test } from 'vitest'
+import { SLOW } from '../../../harness/slow.ts'
 import { render } from '../_template/context.ts'
 
 /** Well above what takes linear time, and far below what takes quadratic time, on any machine. */
@@ -39,12 +40,16 @@ test('Each character of a long text is read in a moment', { timeout: SOON_MS }, 
   expect(await render(template)).toBe('')
 })
 
-test('Lists of hundreds of thousands of elements are added, repeated, filled and given to functions', async () => {
-  const template = `{% set m = [] %}{% do m.extend([1] * 500000) %}{{ m|length }}
+test(
+  'Lists of hundreds of thousands of elements are added, repeated, filled and given to functions',
+  SLOW,
+  async () => {
+    const template = `{% set m = [] %}{% do m.extend([1] * 500000) %}{{ m|length }}
 {{ ((1,) * 500000)|length }} {{ ([1]|batch(200000, 'x')|first)|length }} {{ (m + m[:1])|length }}
 {% macro count() %}{{ varargs|length }}{% endmacro %}{{ count(*m) }}`
-  expect(await render(template)).toBe('500000\n500000 200000 500001\n500000')
-})
+    expect(await render(template)).toBe('500000\n500000 200000 500001\n500000')
+  },
+)
 
 test.each([
   ['(2**60 + 1) is odd', 'True'],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { SLOW } from '../../../harness/slow.ts'
 import { context, render } from '../_template/context.ts'
 
 describe('Limits', () => {
@@ -15,7 +16,7 @@ describe('Limits', () => {
     ['many products', '{{ range(1000)|product(range(1000)) }}', 'more than 100000 results'],
     ['deep parentheses', `{{ ${'('.repeat(50_000)}1${')'.repeat(50_000)} }}`, 'nested too deeply; line 1'],
     ['deep statements', '{% if true %}'.repeat(20_000), 'nested too deeply; line 1'],
-  ])('refuse %s', async (_, template, said) => {
+  ])('refuse %s', SLOW, async (_, template, said) => {
     await expect(render(template)).rejects.toThrow(said)
   })
 })

@@ -9,7 +9,7 @@ import * as file from '../../../../modules/file.ts'
 import * as hosts from '../../../../modules/hosts.ts'
 import * as mount from '../../../../modules/mount.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 import { type AnyFn, call, fakeContext } from '../context.ts'
 import { stubProgram } from '../stub.ts'
 
@@ -77,7 +77,7 @@ describe('Of several concurrent jobs that change the same file, none undoes the 
     expect((await readFile(path, 'utf8')).trimEnd().split('\n')).toHaveLength(JOBS.length)
   })
 
-  test('cron.set_job', SLOW_TEST, async () => {
+  test('cron.set_job', SLOW, async () => {
     const tab = join(folder, 'tab')
     await writeFile(tab, '')
     await stubProgram(

@@ -10,7 +10,7 @@ import { checkStore, openStore } from '../../../../core/store/index.ts'
 import { withoutChecksum } from '../../../../core/store/record.ts'
 import { type Meta, readMeta, readPage, valueAt } from '../../../../core/store/salvage/pages.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { SLOW_TEST } from '../../../harness/slow.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 const RECORDS = 5000
 const REMOVED = 500
@@ -97,7 +97,7 @@ const some = <T>(all: Iterable<T>, ...which: number[]): T[] => {
 const missing = (found: Set<number>, but: readonly number[] = []) =>
   Array.from({ length: RECORDS }, (_, n) => n).filter((n) => !found.has(n) && !but.includes(n))
 
-test('a damaged page costs only its own records, and removed records stay removed', SLOW_TEST, async () => {
+test('a damaged page costs only its own records, and removed records stay removed', SLOW, async () => {
   const { branches, leaves, large } = pagesOf(original)
   expect(branches.length).toBeGreaterThan(1)
   const leafPages = some(leaves, 0, 0.2, 0.21, 0.6, 1)
@@ -119,7 +119,7 @@ test('a damaged page costs only its own records, and removed records stay remove
   expect(await checkStore(path)).toBeUndefined()
 })
 
-test('a value with an impossible page number costs no other record', async () => {
+test('a value with an impossible page number costs no other record', SLOW, async () => {
   const path = join(directory, 'beyond.mdb')
   await copyFile(original, path)
   const { leaves } = pagesOf(path)
@@ -135,14 +135,14 @@ test('a value with an impossible page number costs no other record', async () =>
   expect((await present(path)).size).toBe(RECORDS - 1)
 })
 
-test('if the root and the list of free pages are damaged, too, all records are found', async () => {
+test('if the root and the list of free pages are damaged, too, all records are found', SLOW, async () => {
   const { branches, free } = pagesOf(original)
   const path = await damagedCopy('roots.mdb', [branches[0] as number, ...free])
   await checkStore(path)
   expect(missing(await present(path))).toEqual([])
 })
 
-test('if both heads are damaged, the store still has its records when it is opened', async () => {
+test('if both heads are damaged, the store still has its records when it is opened', SLOW, async () => {
   const path = await damagedCopy('heads.mdb', [0, 1])
   const told: SaltError[] = []
   await openStore(path, { onDamage: (error) => told.push(error) }).close()
@@ -154,17 +154,21 @@ test('if both heads are damaged, the store still has its records when it is open
 test.each([
   ['of free pages', ROOTS.free],
   ['of records', ROOTS.records],
-])('a newer head whose tree root %s is no page is detected, and all records are kept', async (_, at) => {
-  const path = join(directory, `root-${at}.mdb`)
-  await copyFile(original, path)
-  const file = openSync(path, 'r+')
-  const [first, second] = [readMeta(file, 0), readMeta(file, PAGE)] as [Meta, Meta]
-  const head = first.txn > second.txn ? 0 : PAGE
-  writeSync(file, Buffer.alloc(8, 0x9a), 0, 8, head + at) // more than a number holds exactly
-  closeSync(file)
-  expect(await checkStore(path)).toBeDefined()
-  expect(missing(await present(path))).toEqual([])
-})
+])(
+  'a newer head whose tree root %s is no page is detected, and all records are kept',
+  SLOW,
+  async (_, at) => {
+    const path = join(directory, `root-${at}.mdb`)
+    await copyFile(original, path)
+    const file = openSync(path, 'r+')
+    const [first, second] = [readMeta(file, 0), readMeta(file, PAGE)] as [Meta, Meta]
+    const head = first.txn > second.txn ? 0 : PAGE
+    writeSync(file, Buffer.alloc(8, 0x9a), 0, 8, head + at) // more than a number holds exactly
+    closeSync(file)
+    expect(await checkStore(path)).toBeDefined()
+    expect(missing(await present(path))).toEqual([])
+  },
+)
 
 test('no temporary files are left beside the stores', async () => {
   const names = await readdir(directory)

@@ -7,6 +7,7 @@ import { Masters } from '../../../../core/transport/nats/masters.ts'
 import { packMessage } from '../../../../core/transport/nats/presence.ts'
 import { Roster } from '../../../../core/transport/nats/roster.ts'
 import { subjectsOf } from '../../../../core/transport/nats/subjects.ts'
+import { SLOW } from '../../../harness/slow.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -88,7 +89,7 @@ test('without any answer the connection is down, and hellos become less frequent
   expect(hellos.length - before).toBeLessThan(25)
 })
 
-test('the number of masters is limited if foreign clients answer as masters', async () => {
+test('the number of masters is limited if foreign clients answer as masters', SLOW, async () => {
   const { roster, answer, wait } = subscriber()
   await wait(10)
   answer('one')

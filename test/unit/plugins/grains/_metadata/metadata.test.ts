@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import cloud from '../../../../../plugins/grains/_core/cloud.ts'
 import { ec2 } from '../../../../../plugins/grains/_metadata/ec2.ts'
 import { azure, gce } from '../../../../../plugins/grains/_metadata/others.ts'
-import { SLOW_TEST } from '../../../../harness/slow.ts'
+import { SLOW } from '../../../../harness/slow.ts'
 import { collectFrom } from '../context.ts'
 
 let server: Server | undefined
@@ -73,7 +73,7 @@ test('Azure and Google: the map is read with their header (servers on loopback)'
   expect(await gce(url)).toEqual({ instance: { id: 1 } })
 })
 
-test('an unrelated server, or one that never answers, gives no grains', SLOW_TEST, async () => {
+test('an unrelated server, or one that never answers, gives no grains', SLOW, async () => {
   const url = await serve((request, response) => {
     if (request.url?.startsWith('/latest')) response.writeHead(404).end()
   })
