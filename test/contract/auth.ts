@@ -188,16 +188,16 @@ export async function authContract(tested: BackendUnderTest): Promise<void> {
 
   describe(`the backend ${name}`, () => {
     const ask = (credentials: Credentials, setup: Setup = prepared) => backend.ask(credentials, setup)
-    test('finds nothing wrong with settings that are right', async () => {
+    test('accepts a correct configuration', async () => {
       expect(await backend.check(prepared)).toEqual([])
     })
 
-    test('lets in who it is, and says who that is', async () => {
+    test('accepts a user with the right password, and returns the name', async () => {
       expect(await ask(right)).toEqual(known)
       expect(await ask(right)).toEqual(known)
     })
 
-    test('ignores all that it does not ask for: nobody chooses a setting, a group or another name', async () => {
+    test('ignores members that it does not read: a client cannot choose a setting, a group or another name', async () => {
       expect(await ask({ ...WISHES, ...right })).toEqual(known)
       if (!open) expect(await ask({ ...WISHES, ...wrong(right) })).toEqual(REFUSED)
     })
@@ -208,7 +208,7 @@ export async function authContract(tested: BackendUnderTest): Promise<void> {
       })
 
     if (!open && !anyName)
-      test('refuses somebody it does not know', async () => {
+      test('refuses an unknown user', async () => {
         expect(await ask({ ...right, username: 'nobody_of_that_name' })).toEqual(REFUSED)
       })
 
@@ -225,7 +225,7 @@ export async function authContract(tested: BackendUnderTest): Promise<void> {
       expect(await ask({ username, password })).toEqual(REFUSED)
     })
 
-    test('refuses names and passwords that are no text', async () => {
+    test('refuses names and passwords that are not text', async () => {
       for (const value of NO_TEXT) {
         if (!(tested.namedInside && value === undefined))
           expect(await ask({ ...right, username: value })).toEqual(REFUSED)
@@ -234,7 +234,7 @@ export async function authContract(tested: BackendUnderTest): Promise<void> {
       expect(await ask({})).toEqual(REFUSED)
     })
 
-    test('answers many at once, each for themselves', async () => {
+    test('answers many requests at once, each on its own', async () => {
       const answers = await Promise.all(
         Array.from({ length: 12 }, (_, n) => ask(n % 2 === 0 ? right : wrong(right))),
       )
@@ -242,7 +242,7 @@ export async function authContract(tested: BackendUnderTest): Promise<void> {
     })
 
     const setups = Object.entries(tested.wrongSetups?.(prepared) ?? {})
-    test.each(setups)('says at the start of a master that %s', async (_, { setup, says }) => {
+    test.each(setups)('reports at the start of a master that %s', async (_, { setup, says }) => {
       expect((await backend.check(setup)).join('\n')).toContain(says)
       await expect(ask(right, setup)).rejects.toThrow(/\w/)
     })
@@ -253,7 +253,7 @@ export async function authContract(tested: BackendUnderTest): Promise<void> {
       expect(await ask(right)).toEqual(known)
     })
 
-    test('lets in again after it was closed, and leaves no process behind', async () => {
+    test('accepts users again after it was closed, and leaves no process behind', async () => {
       await ask(right)
       await backend.close()
       await until('its processes to be gone', () => helpersOf(name).length === 0)
@@ -262,7 +262,7 @@ export async function authContract(tested: BackendUnderTest): Promise<void> {
       await until('its processes to be gone', () => helpersOf(name).length === 0)
     })
 
-    test('shows no password in what it says and logs', () => {
+    test('shows no password in messages and logs', () => {
       expect(inspect({ said: backend.said, lines: backend.lines }, { depth: 10 })).not.toContain(CANARY)
     })
   })

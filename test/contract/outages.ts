@@ -27,7 +27,7 @@ export function outageContract({ name, server, returner, says, nowhere }: Outage
         () => false,
       )
 
-  test('rejects while the server hangs, and goes on when it answers again', async () => {
+  test('rejects while the server hangs, and works again when it answers', async () => {
     await until('a save', saved)
     await server().pause()
     await expect(returner().save(aReturn())).rejects.toThrow(at(server().port))
@@ -35,14 +35,14 @@ export function outageContract({ name, server, returner, says, nowhere }: Outage
     await until('a save', saved)
   })
 
-  test('rejects while the server is gone, and goes on when it is back', async () => {
+  test('rejects while the server is gone, and works again when it is back', async () => {
     await server().kill()
     await expect(returner().save(aReturn())).rejects.toThrow(at(server().port))
     await server().start()
     await until('a save', saved)
   })
 
-  test('says where it found no server', async () => {
+  test('names the address where it found no server', async () => {
     const lost = await returnerWith(name, nowhere)
     try {
       await expect(lost.save(aReturn())).rejects.toThrow(/ at 127\.0\.0\.1:1: .*ECONNREFUSED/)

@@ -153,21 +153,21 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
         ?.filter((ret) => ret.id === id)
         .map((ret) => ({ ...ret, return: withoutBuffer(ret.return) }))
 
-    test.each(Object.entries(KINDS))('keeps a return that is %s', async (kind, value) => {
+    test.each(Object.entries(KINDS))('stores a return that is %s', async (kind, value) => {
       const ret = aReturn({ return: value })
       await returner.save(ret)
       if (!returner.getJid || store.lossy?.[kind] !== undefined) return
       expect(await read(ret.jid)).toEqual([expect.objectContaining({ ...ret, return: value })])
     })
 
-    test.each(ODD_IDS)('keeps the return of a minion called %s', async (id) => {
+    test.each(ODD_IDS)('stores the return of a minion called %s', async (id) => {
       const ret = aReturn({ id })
       await returner.save(ret)
       if (returner.getJid)
         expect(await read(ret.jid, id)).toEqual([expect.objectContaining({ id, return: true })])
     })
 
-    test('takes text of SQL and of shells in every field for what it is', async () => {
+    test('stores SQL and shell syntax in every field as plain text', async () => {
       const ret = aReturn({
         id: INJECTION,
         fun: INJECTION.slice(0, 50),
@@ -185,7 +185,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       if (returner.getJid) expect(await read(ret.jid, INJECTION)).toHaveLength(1)
     })
 
-    test('keeps what came with a return', async () => {
+    test('stores all fields of a return', async () => {
       const ret = aReturn({
         success: false,
         retcode: 2,
@@ -197,7 +197,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       if (returner.getJid) expect(await read(ret.jid)).toEqual([expect.objectContaining(ret)])
     })
 
-    test('has one return of a minion for a job, the last one, however often it is saved', async () => {
+    test('has one return for each minion and job, the last one, however often it is saved', async () => {
       const ret = aReturn({ return: 'no answer', success: false, state: 'timed_out' })
       await returner.save(ret)
       const { state, ...real } = { ...ret, return: 'done', success: true }
@@ -211,7 +211,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       expect(found).not.toHaveProperty('state')
     })
 
-    test('replaces a row that says that a minion did not return by its return, and no return by such a row', async () => {
+    test('replaces the row of a missing return by the return, but never a return by such a row', async () => {
       if (!returner.sharedSince || !returner.getJid) return
       const ret = aReturn()
       const missing = { ...ret, id: 'other', return: 'Minion did not return.', state: 'timed_out' }
@@ -246,7 +246,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       },
     )
 
-    test('keeps jobs and gives them back, newest first', async () => {
+    test('stores jobs and lists them, newest first', async () => {
       if (!returner.saveLoad) return
       const jobs = Array.from({ length: 5 }, () =>
         aLoad(nextJid(), { arg: [INJECTION, { k: 3n ** 40n }], user: INJECTION }),
@@ -275,7 +275,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       }
     })
 
-    test('remembers when the last return of a job came', async () => {
+    test('stores the time of the last return of a job', async () => {
       if (!returner.updateEndtime || !returner.saveLoad || !returner.getLoad) return
       const { jid } = aReturn()
       await returner.saveLoad(aLoad(jid))
@@ -285,12 +285,12 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       expect(await returner.getLoad(jid)).toHaveProperty('endtime', '2030-02-03T04:05:06.789Z')
     })
 
-    test('knows of no job that it was not given', async () => {
+    test('finds no job that was not saved', async () => {
       expect(await returner.getLoad?.(nextJid())).toBeUndefined()
       expect((await returner.getJid?.(nextJid())) ?? []).toEqual([])
     })
 
-    test('remembers which minions are expected', async () => {
+    test('stores the expected minions of a job', async () => {
       if (!returner.saveLoad || !returner.saveMinions || !returner.getLoad) return
       const job = aLoad(nextJid())
       await returner.saveLoad(job)
@@ -302,7 +302,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       ])
     })
 
-    test('gives the last return of a function, and the minions there are', async () => {
+    test('returns the last return of a function, and the known minions', async () => {
       const fun = `contract.f${nextJid()}`
       await returner.save(aReturn({ fun, id: 'web1', return: 'old' }))
       await returner.save(aReturn({ fun, id: 'web1', return: 'new' }))
@@ -320,7 +320,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
         expect(await returner.getMinions()).toEqual(expect.arrayContaining(['web1', 'web2']))
     })
 
-    test('keeps events, each once, however often their batch is written', async () => {
+    test('stores each event once, however often its batch is written', async () => {
       if (!returner.saveEvents) return
       const tag = `salt/contract/${nextJid()}`
       const events = Array.from({ length: 20 }, (_, n) => anEvent(tag, n))
@@ -331,7 +331,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
         expect(await prepared.events(tag)).toHaveLength(21)
     })
 
-    test('forgets what is old, and only that', async () => {
+    test('removes only what is older than the given time', async () => {
       if (!returner.cleanOldJobs || !returner.saveLoad) return
       const job = aLoad(nextJid())
       await returner.saveLoad(job)
@@ -356,7 +356,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       expect(await read(kept.jid)).toHaveLength(1)
     })
 
-    test('shares values of a cluster: each change is seen, and none overwrites one that was not', async () => {
+    test('shares values of a cluster: each change is seen, and none overwrites an unseen one', async () => {
       const { sharedSince, putShared } = returner
       if (!sharedSince || !putShared) return
       const cluster = `north ${nextJid()}`
@@ -391,7 +391,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       expect(raced.filter((revision) => revision !== undefined)).toHaveLength(1)
     })
 
-    test('removes a value of a cluster, but none that was changed meanwhile', async () => {
+    test('removes a value of a cluster unless it was changed meanwhile', async () => {
       const { sharedSince, putShared, removeShared } = returner
       if (!sharedSince || !putShared || !removeShared) return
       const cluster = `north ${nextJid()}`
@@ -410,7 +410,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       expect(await keys()).toEqual([INJECTION])
     })
 
-    test('takes a value for absent whose revision somebody has damaged, and shows all that follow it', async () => {
+    test('treats a value with a damaged revision as absent, and shows all later ones', async () => {
       const { sharedSince, putShared } = returner
       if (!sharedSince || !putShared || !prepared.setRevision) return
       const cluster = `north ${nextJid()}`
@@ -426,7 +426,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       }
     })
 
-    test('passes over junk in the place of a value, and gives out nothing that is very long', async () => {
+    test('skips malformed and very long values', async () => {
       const { sharedSince, putShared } = returner
       if (!sharedSince || !putShared || !prepared.putJunk) return
       const cluster = `north ${nextJid()}`
@@ -438,7 +438,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       for (const { value } of found) expect(value.byteLength).toBeLessThan(100)
     })
 
-    test('takes values again after somebody has damaged what it has for a cluster', async () => {
+    test('stores values again after its records of a cluster were damaged', async () => {
       const { sharedSince, putShared } = returner
       if (!sharedSince || !putShared) return
       for (const damage of prepared.damages ?? []) {
@@ -451,7 +451,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       }
     })
 
-    test('shows all values that somebody gave the same revision', async () => {
+    test('shows all values that have the same revision', async () => {
       const { sharedSince, putShared } = returner
       if (!sharedSince || !putShared || !prepared.setRevision) return
       const cluster = `north ${nextJid()}`
@@ -470,7 +470,7 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       if (returner.getJid) expect(await read(ret.jid)).toHaveLength(1)
     })
 
-    test('says what is wrong when the password is', async () => {
+    test('says what is wrong when the password is wrong', async () => {
       if (!store.wrongCredentials) return
       const refused = await open(store.wrongCredentials(prepared.config))
       try {

@@ -47,7 +47,7 @@ export function sqlServerContract(
       await server.drop()
     })
 
-    test('says host, port and what the server said about a wrong password, and not the password', async () => {
+    test('names host, port and the message of the server about a wrong password, but not the password', async () => {
       const refused = await connect({ [password]: 'wrong horse' })
       const error: unknown = await refused.save(aReturn()).catch((thrown: unknown) => thrown)
       expect(String(error)).toContain(`${says} at 127.0.0.1:${server.port}: ${refusal}`)
@@ -56,7 +56,7 @@ export function sqlServerContract(
 
     more(connect, () => server)
 
-    test('gives up on a server that says nothing more, and leaves one return when it is back', async () => {
+    test('gives up on a server that no longer answers, and stores the return once when it is back', async () => {
       const [connected, other] = [await connect(), await connect()]
       const ret = aReturn({ jid: '20261122050000000002' })
       await connected.save(aReturn())
@@ -85,7 +85,7 @@ export function sqlServerContract(
       expect(await returner.getJid?.(aReturn().jid)).toEqual([aReturn({ return: 'after' })])
     })
 
-    test('outlives that the server is gone between two statements', async () => {
+    test('survives a server that disconnects between two statements', async () => {
       const raw = await database(server)
       await expect(
         raw.transaction(async (query) => {

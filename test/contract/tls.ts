@@ -69,11 +69,11 @@ export function tlsContract({
       await work(other).finally(() => other.drop())
     }
 
-    test('takes a certificate it can check', () => connect({ ssl_ca: own.cert }))
-    test('refuses one it cannot check', async () => {
+    test('accepts a certificate that it can verify', () => connect({ ssl_ca: own.cert }))
+    test('refuses a certificate that it cannot verify', async () => {
       await expect(connect({ ssl: true })).rejects.toThrow('self-signed certificate')
     })
-    test('takes any certificate if told to', () => connect({ ssl: true, insecure: true }))
+    test('accepts any certificate with insecure', () => connect({ ssl: true, insecure: true }))
 
     test('refuses a certificate of another host', async () => {
       const other = await selfSigned(await mkdtemp(join(folder, 'other-')), 'DNS:other.example')
@@ -84,7 +84,7 @@ export function tlsContract({
       })
     })
 
-    test('shows a certificate of its own where the server asks for one, and says if it has none', async () => {
+    test('presents a client certificate if the server requires one, and says if it has none', async () => {
       const client = await selfSigned(await mkdtemp(join(folder, 'client-')))
       const clients = join(folder, 'clients.pem')
       await writeFile(clients, (await Promise.all([own, client].map(({ cert }) => readFile(cert)))).join(''))

@@ -17,7 +17,7 @@ export function conformance(name: string, open: () => Promise<TokenStore>, ...ne
   }
 
   describe(`tokens in ${name}`, needs(...needed), () => {
-    test('are found as they were put, also by another who has the store open', async () => {
+    test('are found as they were stored, also by another process that has the store open', async () => {
       const record = tokenRecord({ permissions: ['test.*', { 'web*': ['pkg.*'] }], rights: 'abc' })
       await using(async (store) => {
         await store.put('d1', record)
@@ -26,7 +26,7 @@ export function conformance(name: string, open: () => Promise<TokenStore>, ...ne
       await using(async (store) => expect(await store.get('d1')).toEqual(record))
     })
 
-    test('that were never put are not there', () =>
+    test('that were never stored are not found', () =>
       using(async (store) => {
         expect(await store.get('nothing')).toBeUndefined()
         expect(await store.get('__proto__')).toBeUndefined()

@@ -52,7 +52,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
     )
 
   describe('requests', () => {
-    test('gives each request its answer', async () => {
+    test('answers each request', async () => {
       const server = await serveRequests()
       server.serve(async (request) => frame(`re: ${text(request)}`))
       const client = connect(server.port)
@@ -60,7 +60,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
       expect(text(await client.request(frame('two'), 5000))).toBe('re: two')
     })
 
-    test('gives many requests under way at once each its own answer, in whatever order they are ready', async () => {
+    test('matches answers to concurrent requests in whatever order they are ready', async () => {
       const server = await serveRequests()
       const held: (() => void)[] = []
       server.serve(
@@ -76,7 +76,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
       expect(answers.map(text)).toEqual(words)
     })
 
-    test('serves more requests at once than it keeps connections for', async () => {
+    test('serves more requests at once than it has connections', async () => {
       const server = await serveRequests()
       server.serve(async (request) => request)
       const client = connect(server.port)
@@ -97,7 +97,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
       }
     })
 
-    test('does not see what the sender does to its buffer afterwards', async () => {
+    test('is not affected by later changes of the buffer of the sender', async () => {
       const server = await serveRequests()
       server.serve(async (request) => request)
       const request = frame('before')
@@ -107,14 +107,14 @@ export function transportContract(transport: Transport, { shared = false } = {})
       expect(text(await answer)).toBe('before')
     })
 
-    test('answers requests that came before it was told how', async () => {
+    test('answers requests that came before its handler was set', async () => {
       const server = await serveRequests()
       const answer = connect(server.port).request(frame('early'), 5000)
       server.serve(async (request) => request)
       expect(text(await answer)).toBe('early')
     })
 
-    test('rejects with TIMEOUT when nobody listens', async () => {
+    test('rejects with TIMEOUT when no server listens', async () => {
       const request = connect(await freePort()).request(frame('x'), 150)
       await expect(request).rejects.toMatchObject({ code: 'TIMEOUT' })
     })
@@ -133,7 +133,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
       for (let i = 0; i < 5; i++) expect(text(await client.request(frame('next'), 5000))).toBe('prompt')
     })
 
-    test('may be asked before the server is there', async () => {
+    test('sends a request before the server has started', async () => {
       const port = await freePort()
       const answer = connect(port).request(frame('waiting'), 10_000)
       const server = await serveRequests({ port })
@@ -190,7 +190,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
       await expect(client.request(frame('x'), 60_000)).rejects.toMatchObject({ code: 'CANCELLED' })
     })
 
-    test('does not take frames above the limit, and goes on with others', async () => {
+    test('refuses frames above the limit, and serves later ones', async () => {
       const server = await serveRequests({ maxFrameSize: 1000 })
       server.serve(async (request) => request)
       const client = connect(server.port)
@@ -242,7 +242,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
       expect(await take(client, 500)).toEqual(words)
     })
 
-    test('with a topic reach those who asked for it, and without one everybody', async () => {
+    test('with a topic reach its subscribers, and without one all subscribers', async () => {
       const server = await servePublish()
       const one = await subscribe(server.port, { topics: ['broadcast', 'aaaa'] })
       const two = await subscribe(server.port, { topics: ['broadcast', 'bbbb'], identity: 'm2' })
@@ -256,7 +256,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
       expect(await take(two, 3)).toEqual(['for two', 'for both', 'for all'])
     })
 
-    test('are asked for by topics that the publisher can see', async () => {
+    test('are subscribed to by topics that the publisher can see', async () => {
       const server = await servePublish()
       const one = await subscribe(server.port, { topics: ['', 'aaaa'] })
       await subscribe(server.port, { topics: ['broadcast', 'bbbb'], identity: 'm2' })
@@ -268,7 +268,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
       await eventually(() => expect([...server.topics].sort()).toEqual(['bbbb', 'broadcast']))
     })
 
-    test('with a topic reach those who subscribe to everything, except for topics that are not addressed to them', async () => {
+    test('with a topic reach subscribers to everything, except for topics that are not addressed to them', async () => {
       const server = await servePublish()
       const any = await subscribe(server.port)
       const own = await subscribe(server.port, { addressed: ['broadcast', 'aaaa'], identity: 'm2' })
@@ -280,7 +280,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
       expect(await take(own, 2)).toEqual(['addressed', 'plain'])
     })
 
-    test('go on after the publisher was restarted, and the subscriber hears of both', async () => {
+    test('continue after the publisher was restarted, and the subscriber is notified of both', async () => {
       const first = await transport.servePublish({ host: HOST, port: 0 })
       const client = await subscribe(first.port)
       const states: string[] = []
@@ -296,7 +296,7 @@ export function transportContract(transport: Transport, { shared = false } = {})
       expect(await take(client, 1)).toEqual(['again'])
     })
 
-    test('may be subscribed to before the publisher is there', async () => {
+    test('can be subscribed to before the publisher has started', async () => {
       const port = await freePort()
       const client = await subscribe(port)
       const server = await servePublish({ port })
