@@ -25,7 +25,7 @@ export function checkAddress(ip: string, { authorized_ips }: Rules): void {
 export const REFUSED = 'Could not authenticate using provided credentials'
 
 /**
- * Refuse credentials from an address from where `api_acl` does not let their user log in. `denied` is what the audit log is told.
+ * Refuse credentials from an address from where `api_acl` does not let their user log in. `denied` goes to the audit log.
  * @throws SaltError AUTHENTICATION_FAILED
  */
 export function checkLogIn(username: unknown, ip: string, settings: Rules, denied: Denied): void {

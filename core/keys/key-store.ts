@@ -104,7 +104,7 @@ export class KeyStore {
     return Object.fromEntries(await Promise.all(lists))
   }
 
-  /** Return a clause about each file of an accepted or pending key that is damaged: that it is there lets nobody sign in. */
+  /** Return a clause about each file of an accepted or pending key that is damaged: with it, the minion cannot sign in. */
   async damages(): Promise<string[]> {
     const found: string[] = []
     for (const state of ['accepted', 'pending'] as const)

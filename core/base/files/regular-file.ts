@@ -3,7 +3,7 @@ import { readIfThere } from './read-if-there.ts'
 
 /**
  * Return what is wrong with a path that is to be a regular file, as a clause about it; undefined if it is one, or if nothing is
- * there. Devices such as /dev/null count as files. To open a pipe would block this process until somebody else opens it, too.
+ * there. Devices such as /dev/null count as files. Opening a pipe would block this process until another one opens it, too.
  */
 export function irregularityOf(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false })

@@ -128,7 +128,7 @@ class HttpJobFollower {
     const missing = [...this.#awaited]
     const { message, status } = cause as Partial<HttpError>
     const sentence =
-      `Job ${jid} goes on, but cannot be followed: no return is known of ${shortList(missing, MAX_NAMED)}.` +
+      `Job ${jid} was published, but can no longer be followed: no return is known of ${shortList(missing, MAX_NAMED)}.` +
       `${this.#why && ` ${this.#why}`} ${message} Look it up later by its id.`
     return new HttpError('STREAM_ENDED', sentence, {
       jid,

@@ -25,7 +25,7 @@ export function authorizeJob(
   return access.authorizeJob(caller, calls, { ...optionsOf(request), minions: ids })
 }
 
-/** Return why nobody can tell which of several functions gets which arguments; callers who may do everything need no rule for them. */
+/** Return why it is unclear which of several functions gets which arguments. Unrestricted callers need no rule, and so no clear arguments. */
 export function unclearArguments(caller: Caller, { fun, arg }: PublishLoad): string | undefined {
   if (caller.unrestricted || typeof fun === 'string' || arg.every((own) => Array.isArray(own)))
     return undefined

@@ -15,8 +15,8 @@ const TOGETHER = 64
 
 /**
  * Take over the grains and pillar that a master of Python Salt has cached here (`minions/ID/data.p` in `cachedir`): of accepted
- * minions, unless this master knows grains of them. Its minions report them only when they start or are told to. Files that
- * cannot be read are named in the log and left out.
+ * minions of which this master has no grains. Minions of Python Salt report them only when they start, or for
+ * `saltutil.refresh_grains`. Files that cannot be read are named in the log and left out.
  */
 export async function takeOverPythonCache(config: MasterConfig, log: Log): Promise<void> {
   if (!config.minion_data_cache) return

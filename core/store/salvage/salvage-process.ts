@@ -25,7 +25,7 @@ async function copyRecords(): Promise<{ saved: number; entries: number | undefin
       }
     })
   for (const group of groups(source.records())) {
-    if (process.ppid !== Number(parent)) process.exit(1) // nobody waits for the new store
+    if (process.ppid !== Number(parent)) process.exit(1) // the parent that waited for the new store has ended
     write(group)
   }
   await target.close()

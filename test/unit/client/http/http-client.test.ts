@@ -224,7 +224,7 @@ describe('cmdIter', () => {
     expect(error).toBeInstanceOf(HttpError)
     expect(error).toMatchObject({ code: 'STREAM_ENDED', status: 401, jid: JID, missing: ['web2'] })
     expect(String(error)).toBe(
-      `HttpError: Job ${JID} goes on, but cannot be followed: no return is known of web2. The events of salt-api have ended. ` +
+      `HttpError: Job ${JID} was published, but can no longer be followed: no return is known of web2. The events of salt-api have ended. ` +
         'The token has expired or was revoked. There is no token. Look it up later by its id.',
     )
   })
