@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { deferred } from '../../base/deferred.ts'
 import { packageRoot } from '../../process/own-package.ts'
+import { exitCodes } from '../exit-codes.ts'
 
 /** How long a daemon has to stop before it is killed. */
 const STOP_TIMEOUT_MS = 4_000
@@ -52,7 +53,7 @@ export function openPrograms(configDir: string, interrupted: Promise<void>): Pro
       typed = launch(name, args)
       const [code, signal] = await once(typed, 'exit')
       // A process that has just been forked is not in its own group yet: Ctrl-C reaches it, too.
-      if (signal === 'SIGINT') await interrupted
+      if (signal === 'SIGINT' || code === exitCodes.interrupted) await interrupted
       if (code !== 0) throw new Error(`${name} ${args.join(' ')} failed (${signal ?? `exit code ${code}`})`)
     },
     async stop() {
