@@ -18,6 +18,8 @@ export const startPostgres = () =>
       ...['-D', 'data', '-p', String(port), '-k', folder, '-c', 'listen_addresses=127.0.0.1'],
       ...['-c', 'ssl=on', '-c', `ssl_cert_file=${folder}/cert.pem`],
       ...['-c', `ssl_key_file=${folder}/key.pem`],
+      // In its folder, which is removed: a killed server leaves what it has in /dev/shm.
+      ...['-c', 'dynamic_shared_memory_type=mmap'],
     ],
     {
       user: 'postgres',
