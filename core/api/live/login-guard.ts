@@ -48,7 +48,8 @@ const WITHOUT_TOKEN = [...LOGIN_ROUTES.keys(), '/run']
 
 /**
  * Counts wrong passwords and tokens per address and per user, and locks out those who guess. A user who has logged in
- * from an address before is not locked out there by guesses of others, nor is a known token. The guard checks no credentials itself: it counts the 401 answers of the master.
+ * from an address before is not locked out there by guesses of others, nor is a known token. The guard checks no credentials
+ * itself: it counts the 401 answers of the master.
  */
 export class LoginGuard {
   readonly #context: ApiContext

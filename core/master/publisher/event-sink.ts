@@ -1,5 +1,4 @@
 import type { Log } from '../../author/context.ts'
-import { type Deferred, deferred } from '../../base/deferred.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { fnmatch } from '../../dialect/fnmatch.ts'
@@ -27,14 +26,13 @@ export class EventSink {
   readonly #settings: EventSinkSettings
   readonly #targets: readonly string[]
   readonly #selects: (tag: string) => boolean
-  #waiting: Uint8Array[] = []
+  /** Events for the next commit; undefined while none are taken for it. */
+  #batch: Uint8Array[] | undefined
+  /** Bytes of the events that wait for a commit. */
   #waitingBytes = 0
   #missed = 0
-  /** Number of events taken so far, and of those that are stored, or lost. */
-  #taken = 0
-  #settled = 0
-  readonly #pending: { readonly upTo: number; readonly stored: Deferred<void> }[] = []
-  #storing: Promise<void> | undefined
+  /** Resolves when the events taken so far are stored, or lost. Batches are stored one after another. */
+  #stored: Promise<void> = Promise.resolve()
 
   constructor(config: MasterConfig, settings: EventSinkSettings) {
     this.#settings = settings
@@ -49,37 +47,30 @@ export class EventSink {
       this.#missed++
       return
     }
-    this.#waiting.push(body)
     this.#waitingBytes += body.byteLength
-    this.#taken++
-    this.#storing ??= this.#storeAll().finally(() => {
-      this.#storing = undefined
-    })
+    if (!this.#batch || this.#batch.length >= MAX_EVENTS_PER_COMMIT) this.#batch = this.#newBatch()
+    this.#batch.push(body)
   }
 
   /** Resolves when the events taken so far are on disk. Those that cannot be stored are lost, which is logged. */
-  async stored(): Promise<void> {
-    if (this.#settled === this.#taken) return
-    const stored = deferred()
-    this.#pending.push({ upTo: this.#taken, stored })
-    await stored.promise
+  stored(): Promise<void> {
+    return this.#stored
   }
 
   /** Resolves when all events are stored. */
   async close(): Promise<void> {
-    await this.#storing
+    await this.#stored
   }
 
-  async #storeAll(): Promise<void> {
-    await Promise.resolve() // until the events that came with the first one are taken
-    while (this.#waiting.length > 0) {
-      const bodies = this.#waiting.splice(0, MAX_EVENTS_PER_COMMIT)
-      for (const { byteLength } of bodies) this.#waitingBytes -= byteLength
-      await this.#store(bodies)
-      this.#settled += bodies.length
-      while (this.#pending[0] && this.#pending[0].upTo <= this.#settled)
-        this.#pending.shift()?.stored.resolve()
-    }
+  /** Return a batch that gathers events until those before it are stored. */
+  #newBatch(): Uint8Array[] {
+    const batch: Uint8Array[] = []
+    this.#stored = this.#stored.then(() => {
+      if (this.#batch === batch) this.#batch = undefined
+      for (const { byteLength } of batch) this.#waitingBytes -= byteLength
+      return this.#store(batch)
+    })
+    return batch
   }
 
   async #store(bodies: readonly Uint8Array[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../../author/context.ts'
@@ -19,12 +20,13 @@ const TOGETHER = 64
  * `saltutil.refresh_grains`. Files that cannot be read are named in the log and left out.
  */
 export async function takeOverPythonCache(config: MasterConfig, log: Log): Promise<void> {
-  if (!config.minion_data_cache) return
+  const cache = join(config.cachedir, 'minions')
+  if (!config.minion_data_cache || !existsSync(cache)) return
   const minions = await new KeyStore(config.pki_dir, config.api_clients).minions()
   const data = MinionData.open(minionDataDirectory(config), { onDamage: logDamageTo(log) })
   let taken = 0
   const takeOver = async (id: string) => {
-    const facts = await readPythonFacts(join(config.cachedir, 'minions', id, 'data.p'), log)
+    const facts = await readPythonFacts(join(cache, id, 'data.p'), log)
     if (!facts) return
     await data.save(id, facts)
     taken++
