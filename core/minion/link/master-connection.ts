@@ -2,20 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../../author/context.ts'
 import { deferred } from '../../base/deferred.ts'
 import { messageOf, SaltError } from '../../base/errors.ts'
-import { makeIntroduction } from '../../channel/introduction.ts'
-import { BROADCAST_TOPIC, minionTopic, runTopic, SYNDIC_TOPIC } from '../../channel/publish-channel.ts'
 import { createRequestChannel, type Recipient, type RequestChannel } from '../../channel/request-channel.ts'
 import type { KnownMaster, SignInKeys } from '../../channel/sign-in-client.ts'
 import { type ReceivedPublication, receiveJobs } from '../../channel/subscription.ts'
-import { makeToken } from '../../channel/token.ts'
 import { keepAliveOf, type MinionConfig, tlsToMaster } from '../../config/index.ts'
 import { type PrivateKey, type PublicKey, SymmetricKey } from '../../crypto/index.ts'
 import { component } from '../../log/component.ts'
-import type { ClientSettings, PublishClient, RequestClient, Transport } from '../../transport/contract.ts'
-import { isOverNats, type MasterAddress, masterName } from './master-addresses.ts'
+import type { ClientSettings, RequestClient, Transport } from '../../transport/contract.ts'
+import { Credentials } from './credentials.ts'
+import { type MasterAddress, masterName } from './master-addresses.ts'
 import { missedJobs } from './missed-jobs.ts'
 import { signInUntilAccepted } from './persistent-sign-in.ts'
-import { portCheckMs, reconnectionWaits } from './reconnection.ts'
+import { PublishConnection } from './publish-connection.ts'
 import { StartReport } from './start-report.ts'
 
 export interface MasterConnectionSettings {
@@ -56,13 +54,9 @@ export class MasterConnection {
   /** Aborts when the present run ends. */
   #ending = new AbortController()
   readonly #attempted = deferred<void>()
-  /** Connection to the publish port: how many have been established, and whether one is up. */
-  readonly publishConnection = { made: 0, isUp: false }
-  #credentials: Promise<SignInKeys> | undefined
-  #current: SignInKeys | undefined
+  readonly #publications: PublishConnection
+  readonly #credentials = new Credentials(() => this.#signIn())
   #isReady = false
-  #frames: PublishClient | undefined
-  #phase = new AbortController()
   readonly #listeners = new Set<() => void>()
 
   constructor(settings: MasterConnectionSettings) {
@@ -73,14 +67,24 @@ export class MasterConnection {
     this.#details.debug('Initializing new AsyncZeroMQReqChannel for {channel}', {
       channel: [settings.config.pki_dir, id, `tcp://${this.address}`],
     })
-    this.#client = transport.connectRequests(this.#clientSettings())
+    const client = this.#clientSettings()
+    this.#client = transport.connectRequests(client)
+    this.#publications = new PublishConnection({
+      ...settings,
+      client,
+      credentials: this.#credentials,
+      start: this.#start,
+      runSignal: () => this.#runSignal,
+      catchUp: (signal) => this.#catchUp(signal),
+      onChange: (state) => this.#changed(state),
+    })
     this.#channel = createRequestChannel({
       client: this.#client,
       id,
       key,
       algorithms: this.#algorithms,
-      credentials: () => this.#signedIn(),
-      renew: (stale) => this.#renew(stale),
+      credentials: () => this.#credentials.get(),
+      renew: (stale) => this.#credentials.renew(stale),
       now: settings.now,
     })
   }
@@ -88,6 +92,11 @@ export class MasterConnection {
   /** Resolves when the first sign-in was answered or timed out. Stays pending if that made `run` reject. */
   get firstAttempt(): Promise<void> {
     return this.#attempted.promise
+  }
+
+  /** The connection to the publish port: how many have been established, and whether one is up. */
+  get publishConnection(): Pick<PublishConnection, 'made' | 'isUp'> {
+    return this.#publications
   }
 
   get host(): string {
@@ -124,34 +133,29 @@ export class MasterConnection {
   /** Receive no further publications, and forget the credentials: another master serves the minion. */
   #endRun(): void {
     this.#ending.abort()
-    this.#phase.abort()
-    void this.#frames?.close()
-    this.#current = undefined
-    this.#credentials = undefined
-    if (!this.publishConnection.isUp) return
-    this.publishConnection.isUp = false
-    this.#changed('down')
+    this.#credentials.forget()
+    this.#publications.end()
   }
 
   async #receive(ending: AbortSignal): Promise<void> {
     const { onJob, onReady, log, config } = this.#settings
     this.#isReady = false
     while (!ending.aborted) {
-      const { publishPort } = await this.#signedIn()
+      const { publishPort } = await this.#credentials.get()
       if (await this.#start.isRefused(this.#closing.signal)) continue
       if (ending.aborted) return
-      this.#frames = await this.#subscribe(publishPort)
-      if (ending.aborted) return await this.#frames.close()
+      const frames = await this.#publications.open(publishPort)
+      if (ending.aborted) return await frames.close()
       if (!this.#isReady)
         void this.#untilDone('Start-up work failed and will be retried', this.#runSignal, () => onReady(this))
       this.#isReady = true
       const jobs = receiveJobs({
-        frames: this.#frames,
+        frames,
         log,
         requireSignature: config.sign_pub_messages,
-        credentials: () => this.#signedIn(),
-        renew: (stale) => this.#renew(stale),
-        onUndecryptable: () => this.#catchUpAgain(),
+        credentials: () => this.#credentials.get(),
+        renew: (stale) => this.#credentials.renew(stale),
+        onUndecryptable: () => this.#publications.catchUpAgain(),
       })
       for await (const received of jobs) onJob(received, this)
     }
@@ -161,15 +165,15 @@ export class MasterConnection {
   #catchUp(signal: AbortSignal): Promise<void> {
     const { id, onJob } = this.#settings
     const request = (load: Readonly<Record<string, unknown>>, to?: Recipient) => this.request(load, to)
-    const servers = () => this.#frames?.servers ?? []
+    const servers = () => this.#publications.servers
     const failure = 'The master could not be asked for missed jobs, and will be asked again'
     return this.#untilDone(failure, signal, async () => {
       // Another master may have taken the place of the one that this run was reported to, or it has another configuration.
-      if (this.publishConnection.made > 1) {
+      if (this.#publications.made > 1) {
         await this.#start.send()
         if (this.#start.answer.lacksGrains) this.#reportAgain()
       }
-      if (this.#start.answer.refused !== undefined) return await this.#frames?.close() // `run` reports the start again
+      if (this.#start.answer.refused !== undefined) return await this.#publications.close() // `run` reports the start again
       if (this.#start.offersMissedJobs)
         for await (const received of missedJobs({ id, request, servers, signal })) onJob(received, this)
     })
@@ -202,7 +206,7 @@ export class MasterConnection {
 
   /** Sign in if that has not been done. Rejects with the errors of `run`. */
   async signIn(): Promise<void> {
-    await this.#signedIn()
+    await this.#credentials.get()
   }
 
   /** Whether the master takes reports of syndics. One of Python Salt does not. */
@@ -217,7 +221,7 @@ export class MasterConnection {
 
   /** Whether this minion has valid credentials, as far as it knows. */
   get isSignedIn(): boolean {
-    return this.#current !== undefined
+    return this.#credentials.areValid
   }
 
   /** Send a request. `to` says which of several masters takes it; one that is only preferred is not asked again after a timeout. */
@@ -248,7 +252,7 @@ export class MasterConnection {
   /** Receive no further publications. Requests are still sent. */
   async unsubscribe(): Promise<void> {
     this.#closing.abort()
-    await this.#frames?.close()
+    await this.#publications.close()
   }
 
   async close(): Promise<void> {
@@ -274,86 +278,9 @@ export class MasterConnection {
     }
   }
 
-  async #subscribe(offered: number): Promise<PublishClient> {
-    const { transport, config, id, key, log, isSyndic } = this.#settings
-    const own = minionTopic(id)
-    const addressed = [BROADCAST_TOPIC, isSyndic ? SYNDIC_TOPIC : own]
-    const port = config.publish_port && config.publish_port !== 4506 ? config.publish_port : offered
-    component(log, 'transport.zeromq').debug(
-      'Connecting the Minion to the Master publish port, using the URI: {uri}',
-      { uri: `tcp://${this.#settings.address.host}:${port}` },
-    )
-    const frames = await transport.subscribe({
-      ...this.#clientSettings(),
-      port,
-      identity: id,
-      // The topic of the run identifies the connected minion to its master; '' matches every payload.
-      topics: [
-        ...(config.zmq_filtering ? [...new Set([...addressed, own])] : ['']),
-        runTopic(this.#start.token),
-      ],
-      addressed,
-      introduction: async () => makeIntroduction(id, makeToken(key), await this.#signedIn()),
-      ...reconnectionWaits(config, this.#start.answer.reconnectMs),
-      ...(this.#start.offersMissedJobs && { heartbeat: 'quick' }),
-    })
-    void this.#watchPort(frames, offered, this.#nextPhase())
-    frames.onConnection((state) => {
-      log.info(`The connection to ${publisherOf({ ...this.#settings.address, port })} is ${state}`)
-      this.publishConnection.isUp = state === 'up'
-      if (state === 'up') this.publishConnection.made++
-      this.#changed(state)
-      const signal = this.#nextPhase()
-      if (state === 'up') void this.#catchUp(signal)
-      else void this.#watchPort(frames, offered, signal)
-    })
-    // One that was taken for gone may have published meanwhile.
-    frames.onServer?.(() => this.#catchUpAgain())
-    return frames
-  }
-
-  #catchUpAgain(): void {
-    if (this.publishConnection.isUp) void this.#catchUp(this.#nextPhase())
-  }
-
   #changed(state: 'up' | 'down'): void {
     this.#settings.onConnection?.(state, this)
     for (const listener of [...this.#listeners]) listener()
-  }
-
-  /** End what was done for the present state of the publish connection, and return the signal for what is done next. */
-  #nextPhase(): AbortSignal {
-    this.#phase.abort()
-    this.#phase = new AbortController()
-    return AbortSignal.any([this.#phase.signal, this.#ending.signal, this.#closing.signal])
-  }
-
-  /** While there is no connection, sign in again from time to time to find a master that now uses another publish port. */
-  async #watchPort(frames: PublishClient, offered: number, signal: AbortSignal): Promise<void> {
-    try {
-      for (;;) {
-        await delay(portCheckMs(this.#settings.config), undefined, { signal })
-        const { publishPort } = await this.#renew(await this.#signedIn())
-        if (publishPort !== offered) return await frames.close()
-      }
-    } catch (error) {
-      if (!signal.aborted)
-        this.#settings.log.debug(`The master's publish port could not be determined: ${messageOf(error)}`)
-    }
-  }
-
-  #signedIn(): Promise<SignInKeys> {
-    this.#credentials ??= this.#signIn().then(
-      (credentials) => {
-        this.#current = credentials
-        return credentials
-      },
-      (error: unknown) => {
-        void this.#frames?.close() // no more publications, so that `run` ends
-        throw error
-      },
-    )
-    return this.#credentials
   }
 
   #reportAgain(): void {
@@ -363,24 +290,15 @@ export class MasterConnection {
     void this.#untilDone(failure, this.#runSignal, () => onForgotten(this))
   }
 
-  /** Sign in again if the credentials are stale. Concurrent callers share one sign-in. */
-  #renew(stale: SignInKeys): Promise<SignInKeys> {
-    if (this.#current === stale) {
-      this.#current = undefined
-      this.#credentials = undefined
-    }
-    return this.#signedIn()
-  }
-
   /** A run that ends takes its sign-in with it. Between runs, returns for this master are a reason to sign in. */
   #signalOfSignIn(): AbortSignal {
     const [ending, closing] = [this.#ending.signal, this.#closing.signal]
     return ending.aborted ? closing : this.#runSignal
   }
 
-  #signIn(): Promise<SignInKeys> {
+  async #signIn(): Promise<SignInKeys> {
     const { config, id, key, known, signingKey, grains, log, once = false } = this.#settings
-    return signInUntilAccepted({
+    const signedIn = signInUntilAccepted({
       config,
       id,
       key,
@@ -397,10 +315,9 @@ export class MasterConnection {
       onAttempt: () => this.#attempted.resolve(),
       onAcceptedAnew: () => this.#reportAgain(),
     })
+    signedIn.catch(() => this.#publications.close()) // no more publications, so that `run` ends
+    return await signedIn
   }
 }
-
-const publisherOf = (address: MasterAddress): string =>
-  isOverNats(address) ? 'the masters over NATS' : `the master's publish port ${masterName(address)}`
 
 const isTimeout = (error: unknown): boolean => SaltError.is(error) && error.code === 'TIMEOUT'
