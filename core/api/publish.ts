@@ -130,7 +130,7 @@ function requestOf(chunk: LocalChunk, { context }: ApiCall): PublishRequest {
   return {
     tgt: targetOf(chunk),
     fun: Array.isArray(chunk.fun) ? chunk.fun.map(untyped) : untyped(chunk.fun),
-    tgtType: chunk.tgt_type ?? (Array.isArray(chunk.tgt) ? 'list' : undefined),
+    tgtType: chunk.tgt_type,
     timeout: chunk.timeout,
     gatherJobTimeout: chunk.gather_job_timeout,
     delimiter: chunk.delimiter,

@@ -174,7 +174,7 @@ export type TargetType =
 export interface JobTarget {
   /** Read as `tgtType` says. */
   readonly tgt: TargetExpression
-  /** Default: `glob`. */
+  /** Default: `list` for a list of ids, otherwise `glob`. */
   readonly tgtType?: TargetType | undefined
 }
 

@@ -11,6 +11,9 @@ export interface Target {
   readonly delimiter?: string
 }
 
+/** Return the type of a target that is given without one. */
+export const defaultTargetType = (tgt: unknown): string => (Array.isArray(tgt) ? 'list' : 'glob')
+
 /** Decide whether a target selects a minion. Throws TARGET_INVALID if the target turns out to be invalid. */
 type Decide = (subject: MatchSubject) => MatchResult
 

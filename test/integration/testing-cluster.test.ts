@@ -50,6 +50,11 @@ test('a function of a folder runs on the minions of its target, each with its ow
   })
 })
 
+test('a list of ids is a target of its own type, also without a name of that type', async () => {
+  const results = await cluster.results({ tgt: ['web1', 'nobody'], fun: 'test.ping' })
+  expect(results.map(({ id, state }) => `${id} ${state}`).sort()).toEqual(['nobody missing', 'web1 returned'])
+})
+
 test('a function that fails, or does not return, is an error that names the minion and the reason', async () => {
   await expect(cluster.run('web1', 'hello.fail')).rejects.toThrow('hello.fail failed on web1: ERROR: no room')
   await expect(cluster.run('nobody', 'test.ping')).rejects.toThrow('No minions matched the target')

@@ -4,7 +4,7 @@ import { type MembersOf, refuseUnknownMembers } from '../../base/known-members.t
 import { isRecord } from '../../base/record.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { jsonText } from '../../dialect/json.ts'
-import { expandTarget } from '../../targets/index.ts'
+import { defaultTargetType, expandTarget } from '../../targets/index.ts'
 import {
   CALL_REFUSED,
   makePlanRequest,
@@ -115,7 +115,10 @@ export class JobPublisher {
 }
 
 /** Expand the target to the form that is published. Invalid targets are refused before anything is sent. */
-async function targetOf({ tgt, tgtType = 'glob', delimiter }: AnyRequest, config: MasterConfig) {
+async function targetOf(
+  { tgt, tgtType = defaultTargetType(tgt), delimiter }: AnyRequest,
+  config: MasterConfig,
+) {
   const target = { tgt, tgt_type: tgtType, ...(delimiter !== undefined && { delimiter }) }
   const expanded = await expandTarget(target, { config })
   return { tgt: expanded.tgt, tgtType: expanded.tgt_type }
@@ -183,7 +186,7 @@ function readPublished(reply: unknown, request: AnyRequest, auth: ExternalAuth |
 /** Return the error for a target that matches no minion. Masters of Python Salt give no reason. */
 function noMatchError(
   { reason, invalid }: Record<string, unknown>,
-  { tgt, tgtType = 'glob' }: AnyRequest,
+  { tgt, tgtType = defaultTargetType(tgt) }: AnyRequest,
 ): SaltError {
   if (typeof invalid === 'string') return new SaltError('TARGET_INVALID', invalid)
   const group = tgtType === 'nodegroup' ? `Nodegroup '${tgt}' matches no minion. ` : ''

@@ -10,6 +10,7 @@ import { ExternalJobs } from '../../jobs/external-jobs.ts'
 import type { JobCache } from '../../jobs/job-cache.ts'
 import { KeyStore, type Operator } from '../../keys/index.ts'
 import { runningRuns } from '../../runs/running-runs.ts'
+import { defaultTargetType } from '../../targets/index.ts'
 import type { LocalClient } from '../local/local-client.ts'
 import { createJobArchive } from './job-archive.ts'
 import { killRun } from './kill-run.ts'
@@ -82,7 +83,7 @@ export function createMasterServices(settings: ServicesSettings): OpenServices {
     },
     returners: createReturnerAdmin(config, log, jobs),
     progress,
-    match: async (tgt, tgt_type = 'glob', { delimiter } = {}) => {
+    match: async (tgt, tgt_type = defaultTargetType(tgt), { delimiter } = {}) => {
       const target = { tgt, tgt_type, ...(delimiter && { delimiter }) }
       return matchTarget(target, { config, log, acceptedIds: await acceptedIds(), data: await minions() })
     },

@@ -50,7 +50,7 @@ test('a target is matched with cached data of minions, and unknown without', asy
     missing: [],
   })
   expect((await master.match('web*')).minions).toEqual(['web1', 'web2'])
-  expect(await master.match(['web1', 'new'], 'list')).toEqual({
+  expect(await master.match(['web1', 'new'])).toEqual({
     minions: ['web1'],
     unknown: [],
     missing: ['new'],
