@@ -269,6 +269,18 @@ inOneFolder('an interrupted start', () => {
     },
   )
 
+  test('Ctrl-C that reaches the master first is not reported as its failure', async () => {
+    const start = new Start(ONCE_BY_NPM)
+    await start.printed('Starting salt-master')
+    const master = await until('the master', () =>
+      withEnvironment(MARK, folder).find(({ command }) => command.includes('salt-master')),
+    )
+    process.kill(master.pid, 'SIGINT')
+    await until('its end', () => !isAlive(master.pid))
+    await start.pressCtrlC()
+    expect(start.output).not.toContain('failed:')
+  })
+
   test('a start after all these works', async () => {
     const { code, output } = await once()
     expect(code, output).toBe(0)

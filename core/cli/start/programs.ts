@@ -44,7 +44,8 @@ export function openPrograms(configDir: string, interrupted: Promise<void>): Pro
     start(name) {
       const child = launch(name, ['-l', 'error'])
       daemons.push(child)
-      child.once('exit', (code, signal) => {
+      child.once('exit', async (code, signal) => {
+        if (wasInterrupted(code, signal)) await interrupted
         if (!stopping) failure.reject(new Error(`${name} ended by itself (${signal ?? `exit code ${code}`})`))
       })
     },
@@ -52,8 +53,7 @@ export function openPrograms(configDir: string, interrupted: Promise<void>): Pro
       process.stdout.write(`\n$ ${[name, ...args].map(quoted).join(' ')}\n`)
       typed = launch(name, args)
       const [code, signal] = await once(typed, 'exit')
-      // A process that has just been forked is not in its own group yet: Ctrl-C reaches it, too.
-      if (signal === 'SIGINT' || code === exitCodes.interrupted) await interrupted
+      if (wasInterrupted(code, signal)) await interrupted
       if (code !== 0) throw new Error(`${name} ${args.join(' ')} failed (${signal ?? `exit code ${code}`})`)
     },
     async stop() {
@@ -63,6 +63,10 @@ export function openPrograms(configDir: string, interrupted: Promise<void>): Pro
     },
   }
 }
+
+/** Whether Ctrl-C has ended a process: one that has just been forked is not in its own group yet, so that it gets the signal, too. */
+const wasInterrupted = (code: number | null, signal: NodeJS.Signals | null): boolean =>
+  signal === 'SIGINT' || code === exitCodes.interrupted
 
 async function stopDaemon(child: ChildProcess, ms: number): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
