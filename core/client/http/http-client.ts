@@ -2,6 +2,7 @@
 import type { JobArguments, JobFunctions, JobReturn } from '../../author/calls.ts'
 import type { JobTarget } from '../../author/context.ts'
 import { closest } from '../../base/closest.ts'
+import { isRecord } from '../../base/record.ts'
 import { sentence } from '../../base/sentence.ts'
 import { type EventMessages, eventsIn, type HttpEvent } from './event-stream.ts'
 import { followHttpJob } from './follow-http-job.ts'
@@ -80,6 +81,8 @@ export class HttpClient {
 
   constructor({ url, token, fetch: own }: HttpClientSettings) {
     this.#url = new URL(url)
+    if (this.#url.username || this.#url.password)
+      throw new HttpError('INVOCATION', 'The url has a user name or a password in it. Give them to login().')
     if (!this.#url.pathname.endsWith('/')) this.#url.pathname += '/'
     this.#token = token
     this.#fetch = own ?? ((...given) => fetch(...given))
@@ -87,16 +90,18 @@ export class HttpClient {
 
   /** Log in, and use the token in later requests. Resolves with it, and with what its owner may do. */
   async login(credentials: HttpCredentials): Promise<{ token: string; expire: number; perms: unknown }> {
-    const [session] = (await this.#send('login', credentials)) as [
-      { token: string; expire: number; perms: unknown },
-    ]
+    const session = (await this.#send('login', credentials)) as {
+      token: string
+      expire: number
+      perms: unknown
+    }
     this.#token = session.token
     return session
   }
 
   /** Revoke the token, on all servers. */
   async logout(): Promise<void> {
-    await this.#send('logout', {})
+    await this.#post('logout', {})
     this.#token = undefined
   }
 
@@ -106,7 +111,7 @@ export class HttpClient {
   ): Promise<Record<string, HttpResult<JobReturn<F>>>>
   async cmd(request: AnyRequest): Promise<Record<string, HttpResult>> {
     const chunk = { ...chunkOf(request), client: 'local', full_return: true }
-    const [returns = {}] = (await this.#send('', [chunk], request.signal)) as Record<string, Item>[]
+    const returns = (await this.#send('', [chunk], request.signal)) as Record<string, Item>
     return Object.fromEntries(Object.entries(returns).map(([id, item]) => [id, resultOf(id, item)]))
   }
 
@@ -118,7 +123,7 @@ export class HttpClient {
 
   async #publish(request: AnyRequest): Promise<HttpJob | undefined> {
     const chunk = { ...chunkOf(request), client: 'local_async' }
-    const [job] = (await this.#send('', [chunk], request.signal)) as [Partial<HttpJob>]
+    const job: Partial<HttpJob> = await this.#send('', [chunk], request.signal)
     return job.jid === undefined ? undefined : { jid: job.jid, minions: job.minions ?? [] }
   }
 
@@ -145,7 +150,8 @@ export class HttpClient {
   /** Run a function of the master: a runner. Resolves with its result; rejects with RUN_FAILED if it fails. */
   async run(fun: string, kwarg: Fields = {}, arg: readonly unknown[] = []): Promise<unknown> {
     const chunk = { client: 'runner', fun, arg, kwarg, full_return: true }
-    const [{ data }] = (await this.#send('', [chunk])) as [{ readonly data: Fields }]
+    const { data } = await this.#send('', [chunk])
+    if (!isRecord(data)) throw this.#stranger()
     if (data.success === false) throw runFailed(fun, data)
     return data.return
   }
@@ -183,14 +189,27 @@ export class HttpClient {
       headers: { Accept: 'text/event-stream' },
       signal,
     })
-    if (!response.body) throw unreachable(this.#url, 'has sent no events')
-    return eventsIn(response.body, signal)
+    const { body } = response
+    if (body && isEvents(response)) return eventsIn(body, signal)
+    await body?.cancel()
+    throw this.#stranger()
   }
 
-  async #send(path: string, body: unknown, signal?: AbortSignal): Promise<unknown> {
+  /** Post what is answered with a list, and return its first item. */
+  async #send(path: string, body: unknown, signal?: AbortSignal): Promise<Fields> {
+    const answer = await this.#post(path, body, signal)
+    const [first] = isRecord(answer) && Array.isArray(answer.return) ? (answer.return as unknown[]) : []
+    if (!isRecord(first)) throw this.#stranger()
+    return first
+  }
+
+  #post(path: string, body: unknown, signal?: AbortSignal): Promise<unknown> {
     const headers = { ...JSON_ANSWER, 'Content-Type': 'application/json' }
-    const init = { method: 'POST', headers, body: JSON.stringify(body), signal }
-    return ((await this.#ask(path, init)) as { return: unknown }).return
+    return this.#ask(path, { method: 'POST', headers, body: JSON.stringify(body), signal })
+  }
+
+  #stranger(): HttpError {
+    return unreachable(this.#url, 'has not answered as salt-api does')
   }
 
   async #ask(path: string, init: Init): Promise<unknown> {
@@ -206,6 +225,7 @@ export class HttpClient {
   async #request(path: string, { headers, signal, ...init }: Init): Promise<Response> {
     const response = await this.#fetch(new URL(path, this.#url), {
       ...init,
+      redirect: 'manual',
       headers: { ...headers, ...(this.#token !== undefined && { 'X-Auth-Token': this.#token }) },
       ...(signal && { signal }),
     }).catch((error: unknown) => {
@@ -214,6 +234,10 @@ export class HttpClient {
     })
     if (response.ok) return response
     const { status } = response
+    if (isRedirect(response)) {
+      await response.body?.cancel()
+      throw unreachable(this.#url, `redirects to ${response.headers.get('Location') ?? 'another address'}`)
+    }
     const said = sentenceIn(await response.text().catch(() => ''))
     throw new HttpError('REFUSED', said ?? `salt-api answered with status ${status}.`, { status })
   }
@@ -225,6 +249,13 @@ interface Init {
   readonly body?: string
   readonly signal?: AbortSignal | undefined
 }
+
+const isEvents = ({ headers }: Response): boolean =>
+  headers.get('Content-Type')?.startsWith('text/event-stream') ?? false
+
+/** Whether a request is sent elsewhere. `fetch` would follow with GET, which runs nothing, and give others the token. */
+const isRedirect = ({ type, status }: Response): boolean =>
+  type === 'opaqueredirect' || (status >= 300 && status < 400)
 
 const JSON_ANSWER = { Accept: 'application/json' }
 

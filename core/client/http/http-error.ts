@@ -2,10 +2,10 @@
  * Why a call failed.
  *
  * - `REFUSED`: the answer of salt-api is no success; see `status`.
- * - `UNREACHABLE`: there was no answer, or it is not one of salt-api.
+ * - `UNREACHABLE`: there was no answer, or it is not one of salt-api, as a redirect.
  * - `STREAM_ENDED`: the server has ended the events.
  * - `RUN_FAILED`: the runner failed; see `returned`.
- * - `INVOCATION`: the request has an unknown member, and was not sent.
+ * - `INVOCATION`: the request has an unknown member, or the url a password; nothing was sent.
  */
 export type HttpErrorCode = 'REFUSED' | 'UNREACHABLE' | 'STREAM_ENDED' | 'RUN_FAILED' | 'INVOCATION'
 

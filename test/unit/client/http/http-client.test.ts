@@ -96,7 +96,7 @@ const answer: typeof fetch = async (url, { signal, body } = {}) => {
   if (path === 'events') {
     const stream = new Stream(signal)
     api.streams.push(stream)
-    return new Response(stream.body)
+    return new Response(stream.body, { headers: { 'Content-Type': 'text/event-stream;charset=utf-8' } })
   }
   if (path === 'jobs') {
     api.looked++
@@ -429,6 +429,55 @@ describe('errors', () => {
       status: 502,
       message: 'salt-api answered with status 502.',
     })
+  })
+
+  const calls: [string, () => Promise<unknown>][] = [
+    ['cmd', () => client.cmd({ tgt: '*', fun: 'test.ping' })],
+    ['cmdAsync', () => client.cmdAsync({ tgt: '*', fun: 'test.ping' })],
+    ['cmdIter', () => client.cmdIter({ tgt: '*', fun: 'test.ping' }).next()],
+    ['run', () => client.run('manage.up')],
+    ['login', () => client.login({ eauth: 'pam', username: 'ada', password: 'x' })],
+    ['events', () => client.events().next()],
+  ]
+
+  test.each(calls)('%s is not sent on where a server redirects to', async (_, call) => {
+    const asked: unknown[] = []
+    client = new HttpClient({
+      url: URL_OF_API,
+      async fetch(url, { redirect } = {}) {
+        asked.push([new URL(String(url)).host, redirect])
+        const headers = { Location: 'https://salt.example/' }
+        return new Response('', { status: 301, headers })
+      },
+    })
+    await expect(call()).rejects.toMatchObject({
+      code: 'UNREACHABLE',
+      message: expect.stringContaining(
+        'salt-api at http://salt.example:8000/ redirects to https://salt.example/.',
+      ),
+    })
+    expect(asked).toEqual([['salt.example:8000', 'manual']])
+  })
+
+  test.each(calls)('what answers %s as another server would is no result', async (_, call) => {
+    for (const body of [
+      'null',
+      '[]',
+      '"x"',
+      '{"status":"ok"}',
+      '{"return":"Welcome"}',
+      '{"return":[null]}',
+    ]) {
+      const other = () => new Response(body, { headers: { 'Content-Type': 'application/json' } })
+      for (const path of ['', 'login', 'events']) api.instead.set(path, other)
+      await expect(call()).rejects.toMatchObject({ name: 'HttpError', code: 'UNREACHABLE' })
+    }
+  })
+
+  test('a url with a password is refused, and not shown in errors', () => {
+    expect(() => new HttpClient({ url: 'https://ada:secret@salt.example' })).toThrow(
+      new HttpError('INVOCATION', 'The url has a user name or a password in it. Give them to login().'),
+    )
   })
 
   test('a call that is aborted rejects with the reason of its signal', async () => {
