@@ -11,7 +11,8 @@ interface Notice {
   readonly notice: string
 }
 
-export type EventMessages = AsyncGenerator<HttpEvent | Notice>
+export type EventMessage = HttpEvent | Notice
+export type EventMessages = AsyncGenerator<EventMessage>
 
 /**
  * Read events from a body, from now on. The iteration does not end: it rejects with the reason of the signal, or with STREAM_ENDED and

@@ -1,6 +1,6 @@
 import { backoff } from '../../base/backoff.ts'
 import { shortList } from '../../base/sentence.ts'
-import { type EventMessages, type HttpEvent, streamEnded } from './event-stream.ts'
+import { type EventMessage, type EventMessages, streamEnded } from './event-stream.ts'
 import { HttpError } from './http-error.ts'
 import { type HttpJob, type HttpResult, type HttpReturn, resultIn } from './http-job.ts'
 
@@ -26,6 +26,11 @@ const RETRY = { minMs: 200, maxMs: 5000 }
  * job does not know whose it is, and sends none of its events.
  */
 const LOOK_AGAIN = { minMs: 5000, maxMs: 60_000 }
+/**
+ * How often the job cache is looked at while the first stream lasts: the network may have lost the connection without a word, or the
+ * server may have forgotten whose the job is, since thousands have begun after it. Rarely, since the master keeps what each look finds.
+ */
+const LOOK_MEANWHILE_MS = 600_000
 /** Answers of a server that may answer otherwise soon: too many requests, or no master. */
 const TEMPORARY = [429, 502, 503, 504]
 const MAX_NAMED = 10
@@ -54,7 +59,7 @@ class HttpJobFollower {
   }
 
   async *follow(): AsyncGenerator<HttpResult> {
-    yield* this.#untilBroken(this.#read(this.#settings.events))
+    yield* this.#untilBroken(this.#readFirst())
     while (this.#awaited.size > 0) yield* this.#untilBroken(this.#readAnew())
   }
 
@@ -70,11 +75,29 @@ class HttpJobFollower {
     }
   }
 
+  /** Yield results from the stream that was open before the job was published, and from time to time those of the job cache. */
+  async *#readFirst(): AsyncGenerator<HttpResult> {
+    const events = withPauses(this.#settings.events, LOOK_MEANWHILE_MS)
+    for await (const message of events) {
+      if (message === PAUSE) yield* this.#storedMeanwhile()
+      else yield* this.#resultIn(message)
+      if (this.#awaited.size === 0) return
+    }
+  }
+
+  /** Yield the results of the job cache, if it can be read. */
+  async *#storedMeanwhile(): AsyncGenerator<HttpResult> {
+    try {
+      yield* this.#stored()
+    } catch {
+      this.#settings.signal.throwIfAborted()
+    }
+  }
+
   /** Yield results from a stream until all minions have returned. Rejects with STREAM_ENDED also if the server has missed events. */
   async *#read(events: EventMessages): AsyncGenerator<HttpResult> {
     for await (const message of events) {
-      if ('notice' in message) throw streamEnded(message.notice)
-      yield* this.#resultOf(message)
+      yield* this.#resultIn(message)
       if (this.#awaited.size === 0) return
     }
   }
@@ -101,7 +124,9 @@ class HttpJobFollower {
   }
 
   /** Yield the result in an event; one that was too large for its event (`max_event_size`) is read from the job cache. */
-  async *#resultOf({ tag, data }: HttpEvent): AsyncGenerator<HttpResult> {
+  async *#resultIn(message: EventMessage): AsyncGenerator<HttpResult> {
+    if ('notice' in message) throw streamEnded(message.notice)
+    const { tag, data } = message
     const { jid } = this.#settings.job
     const [, , of, , id = ''] = tag.split('/')
     if (of !== jid || !this.#awaited.has(id)) return
@@ -136,6 +161,29 @@ class HttpJobFollower {
       cause,
       ...(status !== undefined && { status }),
     })
+  }
+}
+
+const PAUSE = Symbol('pause')
+
+/** Yield what comes, and PAUSE every `ms` milliseconds. Nobody waits for the items to end: what is not read any more is aborted. */
+async function* withPauses<T>(items: AsyncGenerator<T>, ms: number): AsyncGenerator<T | typeof PAUSE> {
+  let wake = (_: typeof PAUSE) => {}
+  const timer = setInterval(() => wake(PAUSE), ms)
+  try {
+    let next = items.next()
+    for (;;) {
+      const first = await Promise.race([next, new Promise<typeof PAUSE>((resolve) => (wake = resolve))])
+      if (first === PAUSE) yield PAUSE
+      else if (first.done) return
+      else {
+        yield first.value
+        next = items.next()
+      }
+    }
+  } finally {
+    clearInterval(timer)
+    items.return(undefined).catch(() => undefined)
   }
 }
 

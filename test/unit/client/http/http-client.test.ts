@@ -214,6 +214,30 @@ describe('cmdIter', () => {
     await run.over
   })
 
+  test.each([
+    ['nothing comes any more', () => {}],
+    ['the job cache cannot be read at first', () => api.instead.set('jobs', refused(503, 'No master.'))],
+    ['the job cache may not be read at first', () => api.instead.set('jobs', refused(403, 'Not permitted.'))],
+  ])('looks at the job cache from time to time while the stream lasts: %s', async (_, happens) => {
+    vi.useFakeTimers()
+    const run = follow()
+    await vi.advanceTimersByTimeAsync(0)
+    api.streams[0]?.ret('web1', 'by an event')
+    happens()
+    await vi.advanceTimersByTimeAsync(605_000)
+    expect(run.ids()).toEqual(['web1'])
+    api.instead.clear()
+    api.stored = { web1: { return: 'again' }, web2: { return: 'stored' } }
+    await vi.advanceTimersByTimeAsync(600_000)
+    expect(run.results.map((result) => 'return' in result && result.return)).toEqual([
+      'by an event',
+      'stored',
+    ])
+    await run.over
+    expect(api.streams).toHaveLength(1)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
   test('rejects with the job and the minions that are missing when the token is revoked', SLOW, async () => {
     const { stream, ids, over } = await followed()
     stream.ret('web1', true)
