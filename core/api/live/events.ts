@@ -12,6 +12,11 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
+/**
+ * How often readers get an empty comment: `fetch` of Node ends a stream after five minutes of silence, and proxies after a minute or less.
+ */
+const PULSE_MS = 15_000
+
 /** How long a dropped reader has to receive the reason. */
 const FAREWELL_MS = 1000
 
@@ -53,8 +58,12 @@ function serve(request: FastifyRequest, reply: FastifyReply, admitted: Admitted,
     reader.close()
     farewell(why)
   })
+  const pulse = setInterval(() => {
+    if (!raw.writableEnded && raw.writableLength === 0) raw.write(':\n\n')
+  }, PULSE_MS).unref()
   raw.on('error', () => raw.destroy())
   raw.on('close', () => {
+    clearInterval(pulse)
     reader.close()
     release()
   })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ApiConnection } from '../../../harness/api-connection.ts'
 import { SLOW } from '../../../harness/slow.ts'
 import { openTestApi, type TestApi } from '../../../harness/test-api.ts'
@@ -67,6 +67,25 @@ test('tag= picks by shell patterns', async () => {
     'tag: salt/job/20260101000000000000/new',
     'tag: my/tag',
   ])
+})
+
+test('while there are no events, an empty comment keeps the stream from being taken for dead', async () => {
+  await open()
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  try {
+    const reader = await ApiConnection.get(port, `/events?token=${TOKEN}`)
+    await reader.has('retry: 400\n\n')
+    expect(reader.received).not.toContain(':\n\n')
+    vi.advanceTimersByTime(15_000)
+    await reader.has('retry: 400\n\n:\n\n')
+    vi.advanceTimersByTime(15_000)
+    await reader.has('retry: 400\n\n:\n\n:\n\n')
+    const intervals = vi.getTimerCount()
+    reader.socket.destroy()
+    await until('the end of the comments', () => vi.getTimerCount() < intervals)
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('the stream ends when the token expires', SLOW, async () => {
