@@ -11,6 +11,8 @@ import { resultOf } from './pending-returns.ts'
 export interface MasterRecords {
   /** Return the stored results of these minions. */
   returns(jid: string, ids: readonly string[]): AsyncIterable<MinionResult>
+  /** Return the stored end of a run, as in its event; nothing if it is not stored. */
+  run(jid: string): AsyncIterable<MinionResult>
   /** Return why minions are silent, as far as it is known; `jid` names a job that waits for minions (`deliver_within`). */
   silence(ids: ReadonlySet<string>, jid: string | undefined): Promise<Silence>
 }
@@ -31,6 +33,7 @@ export function localRecords(config: MasterConfig): MasterRecords {
   const jobs = new SharedJobCache(config)
   return {
     returns: (jid, ids) => jobs.returns(jid, ids),
+    run: (jid) => jobs.returns(jid, [config.id]),
     async silence(ids, jid) {
       const waiting = jid === undefined ? [] : await jobs.waiting(jid, ids)
       return { denied: await deniedAmong(ids, config), ...(await lostAmong(ids, config)), waiting }

@@ -98,10 +98,12 @@ function remoteRecords(request: Ask): MasterRecords {
     async *returns(jid, ids): AsyncGenerator<MinionResult> {
       for (let rest = ids; rest.length > 0; ) {
         const answer = await request({ cmd: '_client_returns', jid, ids: rest }, RECORDS_MS)
-        for (const [id, ret] of Object.entries(isRecord(answer.returns) ? answer.returns : {}))
-          if (isRecord(ret)) yield resultOf(id, { ...ret, jid })
+        yield* resultsIn(answer, jid)
         rest = texts(answer.rest)
       }
+    },
+    async *run(jid): AsyncGenerator<MinionResult> {
+      yield* resultsIn(await request({ cmd: '_client_returns', jid, run: true }, RECORDS_MS), jid)
     },
     async silence(ids, jid) {
       const answer = await request({ cmd: '_client_silence', ids: [...ids], jid }, RECORDS_MS)
@@ -109,6 +111,11 @@ function remoteRecords(request: Ask): MasterRecords {
       return { denied, lost, reconnecting: texts(answer.reconnecting), waiting: texts(answer.waiting) }
     },
   }
+}
+
+function* resultsIn({ returns }: Readonly<Record<string, unknown>>, jid: string): Generator<MinionResult> {
+  for (const [id, ret] of Object.entries(isRecord(returns) ? returns : {}))
+    if (isRecord(ret)) yield resultOf(id, { ...ret, jid })
 }
 
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])

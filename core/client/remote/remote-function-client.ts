@@ -2,10 +2,11 @@ import { SaltError } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { jsonText } from '../../dialect/json.ts'
-import { type Event, tags } from '../../events/index.ts'
+import { type Event, isTrimmed, tags } from '../../events/index.ts'
 import type { FunctionRun } from '../../runs/background.ts'
 import { type RunnerResult, resultOf } from '../../runs/run-result.ts'
 import type { FunctionCaller, RunOptions } from '../functions/function-client.ts'
+import { hasReturned } from '../local/contract.ts'
 import {
   type ExternalAuth,
   isLockedOut,
@@ -119,7 +120,7 @@ export class RemoteFunctionClient implements FunctionCaller {
       const { jid } = await startAndListen(listener, () => this.#begin(fun, args, kwargs))
       const data = await endOf(jid, subscription, onProgress)
       if (!data && missed.signal.aborted) throw lost(fun, jid)
-      return { jid, tag: tags.runReturn(jid), data }
+      return { jid, tag: tags.runReturn(jid), data: data && (await whole(link, jid, data)) }
     } finally {
       subscription.close()
       if (!this.#link) await link.close()
@@ -197,6 +198,14 @@ async function endOf(
     if (tag === tags.runProgress(jid)) onProgress?.(progress)
   }
   return undefined
+}
+
+/** Return the end of a run, of which an event had no room for all (`max_event_size`), from the job cache, if that has it. */
+async function whole({ records }: MasterLink, jid: string, data: Load): Promise<Load> {
+  if (!isTrimmed(data)) return data
+  for await (const stored of records.run(jid))
+    if (hasReturned(stored) && isRecord(stored.return)) return { ...data, ...stored.return }
+  return data
 }
 
 /** Return the result; a failed function gets a retcode even if the master sent none. */

@@ -105,11 +105,14 @@ function fireHook(context: WorkerContext): EncryptedHandler {
   }
 }
 
-/** Answer with stored returns of a job, as many as fit in one answer, for a client that missed their events. */
+/**
+ * Answer with stored returns of a job, as many as fit in one answer, for a client that missed their events; with `run` with that of a run,
+ * which is stored under the id of this master.
+ */
 function storedReturns(context: WorkerContext): EncryptedHandler {
-  return async ({ jid, ids }) => {
+  return async ({ jid, ids, run }) => {
     const returns: Record<string, unknown> = {}
-    const wanted = texts(ids).filter(isMinionId) // others have not returned, and may be too long for a store
+    const wanted = run === true ? [context.config.id] : texts(ids).filter(isMinionId) // others have not returned, and may be too long for a store
     if (!isJid(jid) || !context.config.job_cache) return { returns, rest: [] }
     for (let [index, bytes] = [0, 0]; index < wanted.length; index++) {
       const minion = wanted[index] as string

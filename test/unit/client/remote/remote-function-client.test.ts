@@ -9,6 +9,7 @@ import { remoteKeyOperations } from '../../../../core/client/remote/remote-key-o
 import { decode, encodeNetwork } from '../../../../core/codec/index.ts'
 import { loadMasterConfig, type MasterConfig } from '../../../../core/config/index.ts'
 import { EventBus, EventPublisher, masterEventSockets } from '../../../../core/events/index.ts'
+import { storeRun } from '../../../../core/runs/stored-run.ts'
 import type { RequestServer } from '../../../../core/transport/contract.ts'
 import { getTransport } from '../../../../core/transport/index.ts'
 import { serveRequests } from '../../../../core/transport/serve-requests.ts'
@@ -88,6 +89,24 @@ describe('a runner', () => {
       { cmd: 'runner', fun: 'test.arg', kwarg: { arg: [1], kwarg: { a: 2 } }, ...alice },
     ])
     expect(told).toEqual([{ message: 'half' }])
+  })
+
+  test('whose result is too large for an event has the one of the job cache', async () => {
+    const value = { text: 'y'.repeat(2_000_000), number: 1 }
+    const end = {
+      jid: JID,
+      fun: 'runner.test.arg',
+      user: 'alice',
+      fun_args: [],
+      return: value,
+      success: true,
+    }
+    await storeRun(config, end)
+    begins([`salt/run/${JID}/ret`, end])
+    expect(await asking('runner', (client) => client.run('test.arg', [], {}))).toMatchObject({
+      return: value,
+      success: true,
+    })
   })
 
   test('that fails has an exit code', async () => {
