@@ -376,7 +376,7 @@ const isList = (match: readonly string[] | KeySelection): match is readonly stri
 
 function outcomeOf(decision: KeyDecision, key: PublicKey, changes: readonly KeyChange[]): OfferResult {
   const { verdict, reason, file, by, join } = decision
-  const common = { reason, changes, by, join, ...(file && { filed: file }) }
+  const common = { reason, changes, by, join, ...(file && changes.length > 0 && { filed: file }) }
   return verdict === 'accepted' ? { ...common, verdict, key } : { ...common, verdict }
 }
 

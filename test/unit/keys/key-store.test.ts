@@ -87,6 +87,15 @@ describe('an offered key', () => {
     expect(keys.accepted('web1')?.pem).toBe(pem)
   })
 
+  test('is filed once in open mode, and as a denied one, however often it is offered', async () => {
+    const [pem, other] = [randomPem(), randomPem()]
+    const open = policy({ openMode: true })
+    expect(await keys.offer('web1', pem, open)).toMatchObject({ verdict: 'accepted', filed: 'accepted' })
+    expect(await keys.offer('web1', pem, open)).not.toHaveProperty('filed')
+    expect(await keys.offer('web1', other, policy())).toMatchObject({ verdict: 'denied', filed: 'denied' })
+    expect(await keys.offer('web1', other, policy())).not.toHaveProperty('filed')
+  })
+
   test.each(['', 'not a key', 'A'.repeat(500_000)])(
     'that cannot be read is refused and leaves nothing',
     async (pem) => {
