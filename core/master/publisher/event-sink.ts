@@ -8,6 +8,8 @@ import { targetsOf, targetText } from '../../outbox/outbox-target.ts'
 
 /** Limits the events stored in one commit. On a busy disk a commit takes about the same time for one event or many. */
 const MAX_EVENTS_PER_COMMIT = 5000
+/** Limits their bytes: events are decoded for a commit, and a megabyte of empty maps takes nearly seventy then. */
+const MAX_COMMIT_BYTES = 4 * 1024 * 1024
 /** Limits the events that wait for a commit, in bytes. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
@@ -27,7 +29,7 @@ export class EventSink {
   readonly #targets: readonly string[]
   readonly #selects: (tag: string) => boolean
   /** Events for the next commit; undefined while none are taken for it. */
-  #batch: Uint8Array[] | undefined
+  #batch: Batch | undefined
   /** Bytes of the events that wait for a commit. */
   #waitingBytes = 0
   #missed = 0
@@ -48,8 +50,9 @@ export class EventSink {
       return
     }
     this.#waitingBytes += body.byteLength
-    if (!this.#batch || this.#batch.length >= MAX_EVENTS_PER_COMMIT) this.#batch = this.#newBatch()
-    this.#batch.push(body)
+    if (!this.#batch || isFull(this.#batch)) this.#batch = this.#newBatch()
+    this.#batch.bodies.push(body)
+    this.#batch.bytes += body.byteLength
   }
 
   /** Resolves when the events taken so far are on disk. Those that cannot be stored are lost, which is logged. */
@@ -63,12 +66,12 @@ export class EventSink {
   }
 
   /** Return a batch that gathers events until those before it are stored. */
-  #newBatch(): Uint8Array[] {
-    const batch: Uint8Array[] = []
+  #newBatch(): Batch {
+    const batch: Batch = { bodies: [], bytes: 0 }
     this.#stored = this.#stored.then(() => {
       if (this.#batch === batch) this.#batch = undefined
-      for (const { byteLength } of batch) this.#waitingBytes -= byteLength
-      return this.#store(batch)
+      this.#waitingBytes -= batch.bytes
+      return this.#store(batch.bodies)
     })
     return batch
   }
@@ -96,6 +99,14 @@ export class EventSink {
     }
   }
 }
+
+interface Batch {
+  readonly bodies: Uint8Array[]
+  bytes: number
+}
+
+const isFull = ({ bodies, bytes }: Batch): boolean =>
+  bodies.length >= MAX_EVENTS_PER_COMMIT || bytes >= MAX_COMMIT_BYTES
 
 /** Return the filter of `event_return_whitelist` and `event_return_blacklist`, which are shell patterns for tags. */
 function selectedBy(config: MasterConfig): (tag: string) => boolean {

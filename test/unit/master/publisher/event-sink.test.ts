@@ -86,3 +86,16 @@ test('events that come faster than they can be stored are counted', SLOW, async 
   commits[1]?.done.resolve()
   await sink.close()
 })
+
+test('a commit has at most some megabytes of events, since they take far more memory when they are decoded', async () => {
+  const { sink, commits, fire } = openSink()
+  const tags = Array.from({ length: 12 }, (_, number) => `large/${number}`)
+  for (const tag of tags) fire(tag, { text: 'x'.repeat(1_000_000) })
+  for (let done = 0; done < 3; done++) {
+    await eventually(() => expect(commits).toHaveLength(done + 1))
+    expect(commits[done]?.tags.length).toBeLessThan(6)
+    commits[done]?.done.resolve()
+  }
+  await sink.close()
+  expect(commits.flatMap((commit) => commit.tags)).toEqual(tags)
+})
