@@ -57,6 +57,8 @@ export class MasterConnection {
   readonly #publications: PublishConnection
   readonly #credentials = new Credentials(() => this.#signIn())
   #isReady = false
+  /** Aborts when a later report to a master that has forgotten this minion begins. */
+  #reporting = new AbortController()
   readonly #listeners = new Set<() => void>()
 
   constructor(settings: MasterConnectionSettings) {
@@ -286,8 +288,11 @@ export class MasterConnection {
   #reportAgain(): void {
     const { onForgotten } = this.#settings
     if (!this.#isReady || !onForgotten) return
+    this.#reporting.abort()
+    this.#reporting = new AbortController()
     const failure = 'The report to the master that has forgotten this minion failed and will be retried'
-    void this.#untilDone(failure, this.#runSignal, () => onForgotten(this))
+    const signal = AbortSignal.any([this.#reporting.signal, this.#runSignal])
+    void this.#untilDone(failure, signal, () => onForgotten(this))
   }
 
   /** A run that ends takes its sign-in with it. Between runs, returns for this master are a reason to sign in. */

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { type Deferred, deferred } from '../../../../core/base/deferred.ts'
 import { minionTopic } from '../../../../core/channel/publish-channel.ts'
 import { loadMinionConfig } from '../../../../core/config/index.ts'
 import { MasterConnection } from '../../../../core/minion/link/master-connection.ts'
@@ -25,7 +27,7 @@ afterEach(async () => {
 })
 
 /** A transport that notes down what it is asked for, with a master behind it. */
-async function follow(options: Record<string, unknown>) {
+async function follow(options: Record<string, unknown>, onForgotten = async () => {}) {
   master = await InProcessMaster.open({ options: { publish_port: 4605 } })
   await master.file(ID, (await keyPair(ID)).publicKey)
   const overrides = { id: ID, master: 'salt', ...options }
@@ -66,6 +68,7 @@ async function follow(options: Record<string, unknown>) {
     log: quietLog,
     onJob: () => {},
     onReady: async () => {},
+    onForgotten,
     onConnection: (state, { host }) => connections.push([state, host]),
     now: Date.now,
   })
@@ -169,6 +172,30 @@ describe('connections to a master', () => {
         minionTopic(ID),
         expect.stringMatching(/^~[\w-]{6}$/),
       ])
+    },
+  )
+
+  test(
+    'that come and go begin one report to a master without grains, not one more each time',
+    SLOW,
+    async () => {
+      const reports: Deferred<void>[] = []
+      const { tell } = await follow({ acceptance_wait_time: 1 }, () => {
+        const report = deferred()
+        reports.push(report)
+        return report.promise
+      })
+      for (let reported = 0; reported < 4; reported++) {
+        tell()('down')
+        tell()('up')
+        await eventually(() => expect(reports.length).toBeGreaterThanOrEqual(reported))
+      }
+      const begun = reports.length
+      for (const { reject } of reports) reject(new Error('The disk is full.'))
+      await eventually(() => expect(reports).toHaveLength(begun + 1))
+      reports.at(-1)?.resolve()
+      await delay(1500)
+      expect(reports).toHaveLength(begun + 1)
     },
   )
 
