@@ -1,5 +1,6 @@
 import type { Log } from '../../author/context.ts'
 import { messageOf } from '../../base/errors.ts'
+import { onceInAWhile } from '../../base/once-in-a-while.ts'
 import { perMinuteQuota } from '../../base/quota.ts'
 import { connectedIds } from '../../cache/connected.ts'
 import type { SignInDecision } from '../../channel/sign-in-server.ts'
@@ -27,6 +28,8 @@ const MAX_REFUSALS_PER_MINUTE = 100
 export function createKeyDecider(around: WorkerEnvironment, { keys, keyAudit, invites }: Stores) {
   const { config, log, clock, maxPending, fire } = around
   const refusals = perMinuteQuota(MAX_REFUSALS_PER_MINUTE, () => clock.now())
+  /** Anybody may ask with the id of a damaged key, as often as they like. */
+  const complain = onceInAWhile((sentence) => log.error(sentence))
   const policy = createKeyPolicy({
     config,
     clock,
@@ -50,7 +53,9 @@ export function createKeyDecider(around: WorkerEnvironment, { keys, keyAudit, in
       ...(joinProof && { joinProof: { ...joinProof, pub, nonce } }),
     })
     const { verdict, reason, filed, changes, join } = outcome
-    logAt(log, outcome)(`Authentication request from ${JSON.stringify(id)}: ${verdict}, because ${reason}`)
+    const sentence = `Authentication request from ${JSON.stringify(id)}: ${verdict}, because ${reason}`
+    if (verdict === 'damaged') complain(sentence)
+    else logAt(log, outcome)(sentence)
     await record(outcome)
     for (const [tag, data] of eventsOf(changes)) fire(tag, data)
     if (outcome.verdict === 'accepted')
@@ -74,6 +79,5 @@ export function createKeyDecider(around: WorkerEnvironment, { keys, keyAudit, in
 }
 
 function logAt(log: Log, { verdict, filed }: OfferResult): Log['info'] {
-  if (verdict === 'damaged') return log.error
   return filed || verdict === 'denied' ? log.info : log.debug
 }
