@@ -11,6 +11,7 @@ import { listAudit } from '../../core/auth/audit/index.ts'
 import { decode } from '../../core/codec/index.ts'
 import { SymmetricKey } from '../../core/crypto/index.ts'
 import { withApiClients } from '../../core/master/handlers/api-client.ts'
+import { storeRun } from '../../core/runs/stored-run.ts'
 import { packClear } from '../../core/wire/envelope.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
 import { Peer } from '../harness/peer.ts'
@@ -270,6 +271,11 @@ describe('a client of the API', () => {
       await master.context.jobs.saveReturn(JID, id, ret)
     }
     expect(await send('_client_returns', { jid: JID, ids })).toMatchObject({ rest: ['wire2', 'wire3'] })
+    const end = { jid: JID, fun: 'runner.test.arg', user: 'ada', fun_args: [], return: 'done', success: true }
+    await storeRun(master.config, end, master.context.jobs)
+    expect(await send('_client_returns', { jid: JID, run: true })).toMatchObject({
+      returns: { [master.config.id]: { return: end } },
+    })
     await mkdir(join(master.config.pki_dir, 'minions_denied'), { recursive: true })
     for (const id of ids)
       await writeFile(
