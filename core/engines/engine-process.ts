@@ -60,7 +60,7 @@ function openBus({ role, id, config }: EngineStart): Promise<EventBus> {
     role === 'master'
       ? masterEventSockets(config as unknown as MasterConfig)
       : minionEventSockets(config as unknown as MinionConfig, id)
-  return EventBus.connect({ ...sockets, maxEventSize: Number(config.max_event_size) })
+  return EventBus.connect(sockets)
 }
 
 function eventsOf(bus: EventBus, given: EngineStart, log: Log): EngineEvents {

@@ -92,7 +92,6 @@ async function compose(
   const bus = disposer.own(
     await EventPublisher.open({
       ...minionEventSockets(config, id),
-      maxEventSize: config.max_event_size,
       log,
       watch: meter && createEventWatch(meter),
       onEvent: (event) => onEvent?.(event),

@@ -156,7 +156,6 @@ async function openBus(config: MasterConfig, disposer: Disposer): Promise<Bus> {
   const publisher = disposer.own(
     await EventPublisher.open({
       ...masterEventSockets(config),
-      maxEventSize: config.max_event_size,
       onEvent: (event) => {
         events.push(event)
         waiting.get(event.tag)?.resolve()

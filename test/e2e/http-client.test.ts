@@ -65,9 +65,17 @@ test('cmdIter yields each result when it comes, and large ones whole', async () 
     ['web1', 'returned'],
     ['web2', 'returned'],
   ])
+  const bus = await cluster.events()
+  const events = bus.subscribe('salt/job/')
   const long = 'x'.repeat(10_000)
   for await (const result of client.cmdIter({ tgt: 'web1', fun: 'test.echo', arg: [long] }))
     expect(result).toMatchObject({ state: 'returned', return: long })
+  for await (const { tag, data } of events)
+    if (tag.endsWith('/ret/web1')) {
+      expect(data.return).toBe('VALUE_TRIMMED')
+      break
+    }
+  await bus.close()
   const printing = 'head -c 3000000 /dev/zero | tr "\\\\0" y'
   for await (const result of client.cmdIter({ tgt: 'web1', fun: 'cmd.run', arg: [printing] }))
     expect(result).toMatchObject({ state: 'returned', return: 'y'.repeat(3_000_000) })

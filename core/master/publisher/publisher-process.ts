@@ -35,7 +35,6 @@ async function open({ config, aesKeys, log, meter, supervisor }: ChildStart): Pr
   const events = await EventPublisher.open({
     ...masterEventSockets(config),
     ...(await eventSocketAccess(config, log)),
-    maxEventSize: config.max_event_size,
     watch: meter && createEventWatch(meter),
     onBody(tag, body) {
       stream?.publish(tag, body)

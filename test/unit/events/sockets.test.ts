@@ -12,6 +12,7 @@ const options = {
   tcp_pull_port: 4511,
   tcp_master_pub_port: 4512,
   tcp_master_pull_port: 4513,
+  max_event_size: 2000,
 }
 
 describe('the event sockets', () => {
@@ -20,6 +21,7 @@ describe('the event sockets', () => {
       name: 'MasterEvent',
       pubPath: '/run/salt/master_event_pub.ipc',
       pullPath: '/run/salt/master_event_pull.ipc',
+      maxEventSize: 2000,
     })
   })
 
@@ -42,6 +44,7 @@ describe('the event sockets', () => {
       name: 'MasterEvent',
       pubPath: 'tcp://127.0.0.1:4512',
       pullPath: 'tcp://127.0.0.1:4513',
+      maxEventSize: 2000,
     })
     expect(minionEventSockets(tcp, 'wire1').pubPath).toBe('tcp://127.0.0.1:4510')
   })
