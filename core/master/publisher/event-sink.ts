@@ -12,6 +12,8 @@ const MAX_EVENTS_PER_COMMIT = 5000
 const MAX_COMMIT_BYTES = 4 * 1024 * 1024
 /** Limits the events that wait for a commit, in bytes. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
+/** How long lost events are counted before they are reported: while the disk is full, each commit loses some. */
+const REPORT_MS = 1000
 
 /** Return the returners of `event_return`. */
 export const eventTargets = (config: MasterConfig): string[] => targetsOf(config.event_return).map(targetText)
@@ -33,6 +35,9 @@ export class EventSink {
   /** Bytes of the events that wait for a commit. */
   #waitingBytes = 0
   #missed = 0
+  /** Events that could not be stored since the last report, why, and when that is reported. */
+  #lost = { count: 0, why: '' }
+  #reporting: NodeJS.Timeout | undefined
   /** Resolves when the events taken so far are stored, or lost. Batches are stored one after another. */
   #stored: Promise<void> = Promise.resolve()
 
@@ -63,6 +68,7 @@ export class EventSink {
   /** Resolves when all events are stored. */
   async close(): Promise<void> {
     await this.#stored
+    this.#reportLost()
   }
 
   /** Return a batch that gathers events until those before it are stored. */
@@ -86,8 +92,17 @@ export class EventSink {
       await outbox.add(this.#targets, items)
       onQueued()
     } catch (error) {
-      log.error(`${items.length} events are not in event_return: ${messageOf(error)}`)
+      this.#lost = { count: this.#lost.count + items.length, why: messageOf(error) }
+      this.#reporting ??= setTimeout(() => this.#reportLost(), REPORT_MS)
     }
+  }
+
+  #reportLost(): void {
+    clearTimeout(this.#reporting)
+    this.#reporting = undefined
+    const { count, why } = this.#lost
+    if (count > 0) this.#settings.log.error(`${count} events are not in event_return: ${why}`)
+    this.#lost = { count: 0, why: '' }
   }
 
   #item(body: Uint8Array): OutboxItem | undefined {

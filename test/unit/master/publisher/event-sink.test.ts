@@ -70,6 +70,25 @@ test('only an event that cannot be read, or stored, is lost, and others do not w
   ])
 })
 
+test('what is lost while the disk is full is reported together, not with each commit', async () => {
+  const { sink, commits, log, fire } = openSink()
+  for (let done = 0; done < 5; done++) {
+    fire(`event/${done}`)
+    await eventually(() => expect(commits).toHaveLength(done + 1))
+    commits[done]?.done.reject(new Error('The disk is full.'))
+    await sink.stored()
+  }
+  await eventually(() => expect(log.error).toHaveBeenCalled())
+  fire('last')
+  await eventually(() => expect(commits).toHaveLength(6))
+  commits[5]?.done.reject(new Error('The disk is full.'))
+  await sink.close()
+  expect(log.error.mock.calls).toEqual([
+    ['5 events are not in event_return: The disk is full.'],
+    ['1 events are not in event_return: The disk is full.'],
+  ])
+})
+
 test('events that come faster than they can be stored are counted', SLOW, async () => {
   const { sink, commits, log, fire } = openSink()
   fire('first')
