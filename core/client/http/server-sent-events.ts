@@ -1,20 +1,33 @@
 /** A message of an event stream, or a comment: servers of salt-ts say in comments what is missing, and why they end the stream. */
 export type ServerSent = { readonly data: string } | { readonly comment: string }
 
+/** An empty line, which ends a block, and the characters of it that may be in an earlier chunk. */
+const END = /\r?\n\r?\n/
+const BEFORE_END = 3
+
 /** Read server-sent events from the chunks of a body (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 export async function* serverSent(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSent> {
+  for await (const block of blocksIn(chunks)) {
+    const comment = linesWith(':', block)
+    if (comment !== '') yield { comment }
+    const data = linesWith('data:', block)
+    if (data !== '') yield { data }
+  }
+}
+
+/** Yield the blocks of lines. A large one is put together once, not with each of its chunks. */
+async function* blocksIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
-  let rest = ''
+  let parts: string[] = []
+  let seam = ''
   for await (const chunk of chunks) {
-    rest += decoder.decode(chunk, { stream: true })
-    const blocks = rest.split(/\r?\n\r?\n/)
-    rest = blocks.pop() ?? ''
-    for (const block of blocks) {
-      const comment = linesWith(':', block)
-      if (comment !== '') yield { comment }
-      const data = linesWith('data:', block)
-      if (data !== '') yield { data }
-    }
+    const part = decoder.decode(chunk, { stream: true })
+    parts.push(part)
+    seam = seam.slice(-BEFORE_END) + part
+    if (!END.test(seam)) continue
+    const blocks = parts.join('').split(END)
+    parts = [blocks.pop() ?? '']
+    yield* blocks
   }
 }
 
