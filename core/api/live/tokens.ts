@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { ownerOf } from '../../auth/index.ts'
+import { SaltError } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
 import { type Repetition, repeat } from '../../base/repeat.ts'
 import { MAX_TIMER_MS } from '../../base/with-timeout.ts'
@@ -49,6 +50,7 @@ export class TokenWatch {
   async ownerOf(token: string): Promise<TokenOwner | undefined> {
     if (!isTokenLike(token)) return undefined
     const known = await this.#link.ask({ cmd: 'get_token', token }, REQUEST_TIMEOUT_MS)
+    if (isRecord(known) && isRecord(known.error)) throw notLookedUp(String(known.error.message))
     if (!isRecord(known) || typeof known.name !== 'string') return undefined
     const { name, eauth } = known
     const expires = Number(known.expire) * 1000
@@ -112,6 +114,9 @@ export class TokenWatch {
     }
   }
 }
+
+/** The master does not know whether the token is valid, as while its store of tokens is away. */
+const notLookedUp = (reason: string): SaltError => new SaltError('MASTER_UNREACHABLE', reason, { reason })
 
 /** Whether a text can be a token: only those are sent to the master. */
 const isTokenLike = (token: string): boolean => /^[0-9a-f]{8,256}$/i.test(token)

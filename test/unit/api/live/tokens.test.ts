@@ -47,6 +47,29 @@ test('no token is revoked while the master does not answer', async () => {
   expect(ended).toBe(false)
 })
 
+test('a token is neither refused nor revoked while the master cannot look it up', async () => {
+  const owner = await tokens.require(TOKEN)
+  let ended = false
+  tokens.watch(TOKEN, owner, () => {
+    ended = true
+  })
+  const message = 'Tokens cannot be looked up at the moment. Try again later.'
+  answer = () => ({ error: { name: 'SaltMasterError', message } })
+  await expect(tokens.require(TOKEN)).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE', message })
+  const before = asked
+  await until('some questions', () => asked > before + 3)
+  expect(ended).toBe(false)
+})
+
+test('while the master cannot look tokens up, readers of events are answered 503 with its sentence', async () => {
+  const api = await openTestApi()
+  const message = 'Tokens cannot be looked up at the moment. Try again later.'
+  api.answer = () => ({ error: { name: 'SaltMasterError', message } })
+  const answered = await api.app.inject(`/events?token=${TOKEN}`)
+  expect([answered.statusCode, answered.json()]).toEqual([503, { status: 503, return: message }])
+  await api.close()
+})
+
 test.each(['', 'x', '../../etc/passwd', 'ab'.repeat(200), 'abcdefg hij'])(
   '%j is not sent to the master',
   async (token) => {
