@@ -151,7 +151,7 @@ export class HttpClient {
   async run(fun: string, kwarg: Fields = {}, arg: readonly unknown[] = []): Promise<unknown> {
     const chunk = { client: 'runner', fun, arg, kwarg, full_return: true }
     const { data } = await this.#send('', [chunk])
-    if (!isRecord(data)) throw this.#stranger()
+    if (!isRecord(data)) throw this.#notSaltApi()
     if (data.success === false) throw runFailed(fun, data)
     return data.return
   }
@@ -192,14 +192,14 @@ export class HttpClient {
     const { body } = response
     if (body && isEvents(response)) return eventsIn(body, signal)
     await body?.cancel()
-    throw this.#stranger()
+    throw this.#notSaltApi()
   }
 
   /** Post what is answered with a list, and return its first item. */
   async #send(path: string, body: unknown, signal?: AbortSignal): Promise<Fields> {
     const answer = await this.#post(path, body, signal)
     const [first] = isRecord(answer) && Array.isArray(answer.return) ? (answer.return as unknown[]) : []
-    if (!isRecord(first)) throw this.#stranger()
+    if (!isRecord(first)) throw this.#notSaltApi()
     return first
   }
 
@@ -208,7 +208,7 @@ export class HttpClient {
     return this.#ask(path, { method: 'POST', headers, body: JSON.stringify(body), signal })
   }
 
-  #stranger(): HttpError {
+  #notSaltApi(): HttpError {
     return unreachable(this.#url, 'has not answered as salt-api does')
   }
 

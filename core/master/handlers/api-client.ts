@@ -112,7 +112,8 @@ function fireHook(context: WorkerContext): EncryptedHandler {
 function storedReturns(context: WorkerContext): EncryptedHandler {
   return async ({ jid, ids, run }) => {
     const returns: Record<string, unknown> = {}
-    const wanted = run === true ? [context.config.id] : texts(ids).filter(isMinionId) // others have not returned, and may be too long for a store
+    // Other texts than ids have not returned, and may be too long for a store.
+    const wanted = run === true ? [context.config.id] : texts(ids).filter(isMinionId)
     if (!isJid(jid) || !context.config.job_cache) return { returns, rest: [] }
     for (let [index, bytes] = [0, 0]; index < wanted.length; index++) {
       const minion = wanted[index] as string
