@@ -23,7 +23,7 @@ export function placeOf(uri: unknown, context: Context): Place | undefined {
   if (driver) return { driver, driverName, profile, key }
   const known = [...drivers.keys()].join(', ')
   throw new CommandExecutionError(
-    `The SDB profile '${name}' has the driver '${driverName}', which this minion does not have; it has ${known}`,
+    `The SDB profile '${name}' has the driver '${driverName}', which there is not; known are ${known}`,
   )
 }
 

@@ -49,7 +49,7 @@ describe('URIs', () => {
     expect(await get('sdb://mine/SDB_TEST', of({}, { mine: osenv }))).toBe('value')
     expect(await get('sdb://mine/SDB_TEST', of({ mine: new Map([['driver', 'env']]) }))).toBe('value')
     await expect(get('sdb://mine/x', of({ mine: { driver: 'vault' } }))).rejects.toThrow(
-      "The SDB profile 'mine' has the driver 'vault', which this minion does not have; it has env, rest, sqlite3",
+      "The SDB profile 'mine' has the driver 'vault', which there is not; known are env, rest, sqlite3",
     )
   })
 
