@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, readdir, readFile, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createFileExclusive, writeFileAtomic } from '../base/files/atomic-file.ts'
@@ -79,8 +79,10 @@ export class KeyFileStore {
 
   readSync(state: KeyState, id: MinionId): string | undefined {
     const path = this.path(state, id)
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (!found?.isFile()) return (found ?? lstatSync(path, { throwIfNoEntry: false })) ? '' : undefined
     try {
-      return irregularityOf(path) ? '' : readFileSync(path, 'utf8')
+      return readFileSync(path, 'utf8')
     } catch (error) {
       return undefinedIfMissing(error)
     }

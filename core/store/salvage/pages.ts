@@ -75,7 +75,7 @@ export interface Page {
 
 function readBytes(file: number, position: number, length: number): Buffer | undefined {
   if (!Number.isSafeInteger(position)) return undefined
-  const bytes = Buffer.alloc(length)
+  const bytes = Buffer.allocUnsafe(length)
   return readSync(file, bytes, 0, length, position) === length ? bytes : undefined
 }
 
