@@ -44,6 +44,15 @@ test('a runner is answered when it has begun, and its result is in the job cache
   })
 })
 
+test('the reason why a runner does not exist is in the job cache', async () => {
+  const { jid } = await clear({ cmd: 'runner', fun: 'no.such', user: 'root', key })
+  expect((await stored(jid)).return).toMatchObject({
+    fun: 'runner.no.such',
+    return: expect.stringContaining("'no.such' is not available."),
+    success: false,
+  })
+})
+
 test('a map in kwarg is keywords, with an array arg among them; sudo acts for the user of the master', async () => {
   const load = { cmd: 'runner', fun: 'test.arg', user: 'sudo_ann', key, kwarg: { arg: ['x'], b: 1 } }
   const { return: told } = await stored((await clear(load)).jid)

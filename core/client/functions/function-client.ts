@@ -216,14 +216,13 @@ export class FunctionClient {
     })
   }
 
-  /** Report a function that does not exist: only its end is announced, in a form of its own (wire protocol §12), with the owner. */
+  /** Report a function that does not exist. Its event has a form of its own (wire protocol §12), with the owner. */
   async #missing(jid: string, fun: string, fun_args: unknown[], record: RunRecord): Promise<RunnerResult> {
     const why = await this.#why(fun)
-    const { owner } = this.#settings
+    const { user, owner } = this.#settings
     const whose = owner === undefined ? {} : { owner }
-    const refusal = { success: false, return: why, retcode: NO_SUCH_RUNNER, fun, fun_args, jid, ...whose }
-    await this.#fire(this.#kind === 'runner' ? tags.runReturn(jid) : tags.wheelReturn(jid), refusal)
-    await record.forget()
+    const event = { success: false, return: why, retcode: NO_SUCH_RUNNER, fun, fun_args, jid, ...whose }
+    await record.refused({ fun: `${this.#kind}.${fun}`, jid, user, fun_args, ...whose }, why, event)
     return { jid, return: why, success: false, retcode: 1, failure: 'CALL_REFUSED' }
   }
 

@@ -45,10 +45,17 @@ export class RunRecord {
   }
 
   async started(start: RunStart): Promise<void> {
-    const { kind, config, jobs, store } = this.#settings
+    const { kind, fire } = this.#settings
     await this.#file?.add({ fun_args: start.fun_args })
-    if (store) await this.#stored('The start', storeStart(config, start, jobs))
-    await this.#settings.fire(eventTags[kind].started(start.jid), start)
+    await this.#storeStart(start)
+    await fire(eventTags[kind].started(start.jid), start)
+  }
+
+  /** Store and announce that there is no such function: only its end has an event, which is `event`. */
+  async refused(start: RunStart, why: string, event: object): Promise<void> {
+    const { owner, ...run } = start
+    await this.#storeStart(start)
+    await this.ended({ ...run, return: why, success: false }, event)
   }
 
   async progress(data: object): Promise<void> {
@@ -56,17 +63,22 @@ export class RunRecord {
     await this.#settings.fire(eventTags[kind].progress(jid), data)
   }
 
-  /** Store and announce the end. If that fails, the end stays in the file, and the master stores and announces it later. */
-  async ended(run: RunReturn): Promise<void> {
+  /** Store and announce the end, by `event` if it is given. If that fails, the end stays in the file, and the master stores and announces it later. */
+  async ended(run: RunReturn, event: object = run): Promise<void> {
     const { kind, config, jobs, store } = this.#settings
     const kept = !store || (await this.#stored('The return', storeRun(config, run, jobs)))
-    const wasFired = await this.#settings.fire(eventTags[kind].ended(run.jid), run)
+    const wasFired = await this.#settings.fire(eventTags[kind].ended(run.jid), event)
     if (!store || (kept && wasFired)) await this.forget()
     else await this.#file?.add({ ended: run })
   }
 
   async forget(): Promise<void> {
     await this.#file?.forget()
+  }
+
+  async #storeStart(start: RunStart): Promise<void> {
+    const { config, jobs, store } = this.#settings
+    if (store) await this.#stored('The start', storeStart(config, start, jobs))
   }
 
   async #stored(what: string, work: Promise<void>): Promise<boolean> {
