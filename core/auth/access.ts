@@ -4,6 +4,7 @@ import { onceInAWhile } from '../base/once-in-a-while.ts'
 import { valueText } from '../dialect/json.ts'
 import type { TargetMatcher } from '../targets/index.ts'
 import { type AccessConfig, AccessRules, type Rights } from './access-rules.ts'
+import { readingsOf } from './argument-text.ts'
 import { type AuthorizationContext, authorize } from './authorize.ts'
 import { authorizeOptions } from './authorize-options.ts'
 import { forbidsFunction, forbidsUser } from './blacklist.ts'
@@ -92,10 +93,13 @@ export class Access {
 
   /** Judge a job lookup of a caller. It shows who runs the job, and with which arguments. */
   #authorizeJobLookup(caller: Caller, call: RequestedCall): AccessDecision {
-    const jid = valueText(call.args[0] ?? call.kwargs.jid)
-    const owner = this.#config.visible_jobs === 'all' ? undefined : this.#settings.ownerOfJob?.(jid)
-    if (owner === undefined || owner === ownerOf(caller))
-      return { allowed: true, rule: `${ALWAYS} is allowed for every authenticated user` }
+    const named = [...call.args, ...Object.values(call.kwargs)].flatMap(readingsOf).map(valueText)
+    const isOfOther = (jid: string) => {
+      const owner = this.#config.visible_jobs === 'all' ? undefined : this.#settings.ownerOfJob?.(jid)
+      return owner !== undefined && owner !== ownerOf(caller)
+    }
+    const jid = named.find(isOfOther)
+    if (jid === undefined) return { allowed: true, rule: `${ALWAYS} is allowed for every authenticated user` }
     const verdict = authorize(call, this.#judging(caller, call.kind))
     return verdict.allowed
       ? verdict

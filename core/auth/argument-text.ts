@@ -1,6 +1,11 @@
 import { isRecord } from '../base/record.ts'
 import { Float } from '../dialect/float.ts'
 import { floatText } from '../dialect/float-text.ts'
+import { Typed } from '../loader/index.ts'
+
+/** Return what an argument may be to the minion: a value may arrive with the text it was typed as. */
+export const readingsOf = (value: unknown): readonly unknown[] =>
+  value instanceof Typed ? [value.value, value.text] : [value]
 
 /**
  * Return the text of an argument that regular expressions of the configuration are matched with: Python's `str` of it, so that

@@ -1,6 +1,5 @@
 import { shortList } from '../base/sentence.ts'
-import { Typed } from '../loader/index.ts'
-import { argumentText } from './argument-text.ts'
+import { argumentText, readingsOf } from './argument-text.ts'
 import type { AccessDecision, RequestedCall } from './contract.ts'
 import type { Condition, FunctionRule, MasterRule, MinionRule, Pattern, Rule } from './rule.ts'
 
@@ -103,11 +102,9 @@ function meets({ args, kwargs }: Pick<RequestedCall, 'args' | 'kwargs'>, conditi
   )
 }
 
-/** Whether a pattern allows a value. A value may arrive with the text it was typed as; then the pattern must allow both. */
+/** Whether a pattern allows a value, in all its readings. */
 function allows(pattern: Pattern | undefined, value: unknown): boolean {
-  if (!pattern) return true
-  const readings = value instanceof Typed ? [value.value, value.text] : [value]
-  return readings.every((reading) => pattern.matches(argumentText(reading)))
+  return !pattern || readingsOf(value).every((reading) => pattern.matches(argumentText(reading)))
 }
 
 function refused(

@@ -147,8 +147,12 @@ describe('a job', () => {
     const ask = (who: object, arg: unknown[]) => publish(who, { fun: 'saltutil.find_job', arg })
     expect(await ask(fred, [jid])).toMatchObject({ load: { minions: ['db1', 'web1'] } })
     const named = [{ __kwarg__: true, jid }]
-    for (const arg of [[jid], named, [BigInt(jid)]])
+    for (const arg of [[jid], named, [BigInt(jid)], [`jid=${jid}`], [null, `jid=${jid}`]])
       expect([arg, await ask(bob, arg)]).toMatchObject([arg, { error: { name: 'AuthorizationError' } }])
+    const quoted = { arg: [jid], words: { args: [`'${jid}'`], kwargs: {} } }
+    expect(await publish(bob, { fun: 'saltutil.find_job', ...quoted })).toMatchObject({
+      error: { name: 'AuthorizationError' },
+    })
     expect(JSON.stringify(await ask(bob, [jid]))).toContain(`The job ${jid} belongs to another user.`)
     expect(await ask(ann, [jid])).toMatchObject({ load: { minions: ['db1', 'web1'] } })
   })
