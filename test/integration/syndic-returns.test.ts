@@ -1,4 +1,8 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { SymmetricKey } from '../../core/crypto/index.ts'
+import { packClear } from '../../core/wire/envelope.ts'
 import { makeStartReport } from '../../core/wire/minion-start.ts'
 import { makeSyndicReport, makeSyndicReturn, type SyndicReturn } from '../../core/wire/syndic.ts'
 import { InProcessMaster } from '../harness/in-process-master.ts'
@@ -171,3 +175,33 @@ test('a syndic of generation 2 is identified by the id in its request', async ()
   expect(await old({ cmd: '_syndic_return', load })).toBeNull()
   expect(returned()).toEqual(['web1'])
 })
+
+test.each([
+  ['*', 'glob', { tgt: ['wire2'], tgt_type: 'list' }],
+  ['wire.*', 'pcre', { tgt: ['(', 'E@wire.*', ')', 'and', 'L@wire2'], tgt_type: 'compound' }],
+  ['wire2,web1', 'list', { tgt: 'wire2,web1', tgt_type: 'list' }],
+])(
+  'a user who may use certain minions only reaches no others below syndics by %s (%s)',
+  async (tgt, tgt_type, sent) => {
+    const low = await open({
+      order_masters: true,
+      publisher_acl: { ann: [{ 'wire2 or web1': ['test.ping'] }] },
+    })
+    await becomeSyndic(low)
+    const { text: key } = SymmetricKey.generate()
+    await writeFile(join(master.config.cachedir, '.ann_key'), key, { mode: 0o600 })
+    const request = {
+      cmd: 'publish',
+      tgt,
+      tgt_type,
+      fun: 'test.ping',
+      arg: [],
+      ret: '',
+      jid: '',
+      user: 'ann',
+      key,
+    }
+    await master.answer(packClear(request))
+    expect(master.published.map(({ job }) => job)).toEqual([expect.objectContaining(sent)])
+  },
+)

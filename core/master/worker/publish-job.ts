@@ -75,7 +75,7 @@ export async function publishJob(context: PublishContext, jid: string, job: JobT
   const load = makeJobLoad({
     ...publishedBy(context.config),
     ...shownOf(job),
-    ...sentTarget(job),
+    ...sentTarget(job, context.config),
     arg: job.arg,
     jid,
   })
@@ -118,8 +118,12 @@ async function keep(
   }
 }
 
-function sentTarget({ tgt, tgtType: tgt_type, extras, minions, limited }: JobToPublish): object {
-  if (!limited || BY_ID.has(tgt_type)) return {}
+function sentTarget(
+  { tgt, tgtType: tgt_type, extras, minions, limited }: JobToPublish,
+  { order_masters }: PublishContext['config'],
+): object {
+  const selectsOthers = order_masters && tgt_type !== 'list' // below syndics, whose minions are not known here
+  if (!limited || (BY_ID.has(tgt_type) && !selectsOthers)) return {}
   const { delimiter } = extras
   return narrowTarget({ tgt, tgt_type, ...(typeof delimiter === 'string' && { delimiter }) }, minions)
 }
