@@ -15,6 +15,8 @@ const IMPATIENCE_MS = 10_000
 const STALLED_MS = 60_000
 /** Bytes that may be queued for a subscriber, unless they are of one publication. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024
+/** Longest message of a subscriber, who has only its introduction to send. */
+const MAX_INTRODUCTION_BYTES = 64 * 1024
 const TICK_MS = 500
 /** After this time a connection counts as a subscriber to everything: minions of Python Salt over WebSocket send nothing. */
 const SILENT_MS = 1_000
@@ -70,7 +72,7 @@ export async function servePublish(
     }
   }
 
-  const links = await openLinks(protocol, settings, (link) => {
+  const links = await openLinks(protocol, { ...settings, maxFrameSize: MAX_INTRODUCTION_BYTES }, (link) => {
     const peer = new Peer(link)
     peers.set(link, peer)
     return {

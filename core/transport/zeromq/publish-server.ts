@@ -18,10 +18,17 @@ const IMPATIENCE_MS = 10_000
 /** How long a peer may acknowledge nothing before its connection is closed (TCP_USER_TIMEOUT). */
 const STALLED_MS = 60_000
 
+/**
+ * Longest message of a subscriber, in bytes: a topic, or its part of the handshake. libzmq needs a hundred times the length of a topic,
+ * before anybody has said who they are.
+ */
+const MAX_SUBSCRIPTION_BYTES = 1_024
+
 /** Open a publisher. It is an XPUB socket, which is the same as PUB for subscribers, but reports their subscriptions. */
 export async function servePublish(settings: ServerSettings): Promise<PublishServer> {
   const socket = openXPublisher({
     ...serverOptions(settings),
+    maxMessageSize: MAX_SUBSCRIPTION_BYTES,
     linger: LINGER_MS,
     sendHighWaterMark: settings.highWaterMark ?? 1_000,
     sendTimeout: 0,

@@ -9,6 +9,7 @@ import type { Tls } from '../../../core/transport/contract.ts'
 import { getTransport } from '../../../core/transport/index.ts'
 import { serveRequests } from '../../../core/transport/serve-requests.ts'
 import { packFrame, readFrame } from '../../../core/transport/tcp/framing.ts'
+import { closed } from '../../harness/raw-connection.ts'
 import { SLOW } from '../../harness/slow.ts'
 import { eventually, until } from '../../harness/until.ts'
 
@@ -126,6 +127,16 @@ describe('a publisher over tcp', () => {
     socket.write(introduction)
     await eventually(() => expect(server.subscribers).toBe(1))
     expect([...server.topics]).toEqual([])
+  })
+
+  test('disconnects a subscriber with a message longer than an introduction', async () => {
+    const publisher = own(await tcp.servePublish(here))
+    const { socket } = await peer(publisher.port)
+    socket.on('error', () => undefined)
+    const [start, rest] = packFrame({ head: encodeNetwork({}), body: encodeNetwork(Buffer.alloc(100_000)) })
+    socket.write(start)
+    socket.write(rest)
+    await closed(socket)
   })
 
   test('drops a subscription with more topics than needed', SLOW, async () => {

@@ -7,6 +7,7 @@ import { readRouted } from '../../../core/transport/zeromq/routed.ts'
 import { SubscriptionCount } from '../../../core/transport/zeromq/subscription-count.ts'
 import { HandshakeGate } from '../../../core/transport/zeromq/zap.ts'
 import { freePort } from '../../harness/ports.ts'
+import { closed, openConnection, zmtpGreeting, zmtpReady } from '../../harness/raw-connection.ts'
 import { SLOW } from '../../harness/slow.ts'
 import { eventually } from '../../harness/until.ts'
 
@@ -217,6 +218,18 @@ describe('publications over ZeroMQ', () => {
     await server.publish(Buffer.from('payload'), 'broadcast')
     expect((await minion.receive()).map(String)).toEqual(['payload'])
     expect((await minion.receive()).map(String)).toEqual(['broadcast', 'payload'])
+  })
+
+  test('a subscriber with a topic longer than any of Salt is disconnected: libzmq needs much memory for one', async () => {
+    const publisher = own(await zeromq.servePublish(here))
+    const socket = await openConnection(publisher.port)
+    own({ close: () => socket.destroy() })
+    const topic = Buffer.alloc(2_000, 'a')
+    const head = Buffer.alloc(9)
+    head.writeUInt8(2) // a long frame
+    head.writeBigUInt64BE(BigInt(topic.length + 1), 1)
+    for (const part of [zmtpGreeting('NULL'), zmtpReady('SUB'), head, Buffer.of(1), topic]) socket.write(part)
+    await closed(socket)
   })
 
   test('are received again after another program used the port for a while', SLOW, async () => {
