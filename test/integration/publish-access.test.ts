@@ -69,6 +69,15 @@ describe('publishing', () => {
     expect(JSON.stringify([master.events, master.logged])).not.toContain('hunter2')
   })
 
+  test('without a key, however often, fills neither logs nor the event bus', async () => {
+    await open()
+    for (let request = 0; request < 150; request++)
+      expect(await publish({ user: 'root', key: 'wrong' })).toEqual(error('AuthenticationError'))
+    const warnings = master.logged.filter((line) => line.startsWith('warn Refused to publish'))
+    expect([warnings.length, master.events.length]).toEqual([100, 100])
+    expect(await publish({ user: 'root', key: await master.rootKey() })).toEqual(published)
+  })
+
   test('with the key of root is allowed, also in the name of other users', async () => {
     await open()
     for (const user of ['root', 'sudo_bob', 'bob']) {

@@ -65,16 +65,23 @@ export class AuditLog {
     this.#complain = onceInAWhile(complain)
   }
 
-  /** Resolves when the line is in the file, safe from the end of the process, or when that takes too long. Never rejects. */
-  async record(entry: AuditEntry): Promise<void> {
+  /**
+   * Resolves when the line is in the file, safe from the end of the process, or when that takes too long; with false at once if it is
+   * left out, as one of too many that anybody can cause. Never rejects.
+   */
+  async record(entry: AuditEntry): Promise<boolean> {
     const before = isCheap(entry) ? this.#cheapLineQuota() : 0
-    if (before === undefined) return
+    if (before === undefined) return false
     const { lines, written } = this.#waiting
-    if (lines.length >= MAX_WAITING) return void this.#leftOut++
+    if (lines.length >= MAX_WAITING) {
+      this.#leftOut++
+      return true
+    }
     const time = new Date().toISOString()
     lines.push({ time, entry: before > 0 ? withLeftOut(entry, before) : entry })
     this.#writing ??= this.#write()
     if (!(await endsWithin(written.promise, MAX_WAIT_MS))) void this.#lookForStopped()
+    return true
   }
 
   /** Report a process that is stopped while it holds the lock. Other waits are long on a busy machine, too, and end by themselves. */

@@ -22,7 +22,7 @@ export interface AllowedJob extends ResolvedTarget {
   readonly owner: string
   readonly limited: true | undefined
   readonly refusals?: readonly Refusal[] | undefined
-  onStored(jid: string, act: 'publish' | 'batch'): Promise<void>
+  onStored(jid: string, act: 'publish' | 'batch'): Promise<unknown>
 }
 
 /** Store the job and publish it; a batch is only stored, and its waves are published later. */

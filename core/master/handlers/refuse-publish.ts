@@ -26,7 +26,7 @@ export async function authenticate(
   const who = await context.auth.identity.of(proof, via)
   if ('caller' in who) return who
   const { refused: reason, claimed: user, later } = who
-  await auditDecision(context, {
+  const isRecorded = await auditDecision(context, {
     act,
     verdict: 'refused',
     user,
@@ -39,7 +39,8 @@ export async function authenticate(
   })
   const more = later ? retryLaterReply(later) : {}
   const bare = { ...request, user, arg: [] } // no arguments: some may be secret
-  if (act === 'publish') fireJobError(context, bare, 'AuthenticationError', AUTHENTICATION_FAILED)
+  if (act === 'publish' && isRecorded)
+    fireJobError(context, bare, 'AuthenticationError', AUTHENTICATION_FAILED)
   return { refusal: publishReplies.failed('AuthenticationError', AUTHENTICATION_FAILED, more) }
 }
 

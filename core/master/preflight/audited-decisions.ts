@@ -30,19 +30,22 @@ export interface AuditedDecision {
 
 /**
  * Log a decision and record it in the audit log. Allowed requests are recorded once nothing can refuse them any more, and
- * before they take effect. Resolves once the entry is written, or after a time-out; never rejects.
+ * before they take effect. Resolves once the entry is written, or after a time-out; with false if it is left out of both logs, as one of
+ * too many that anybody can cause. Never rejects.
  */
 export async function auditDecision(
   { log, audit }: Pick<WorkerContext, 'log' | 'audit'>,
   decision: AuditedDecision,
-): Promise<void> {
+): Promise<boolean> {
   const { options, ...about } = decision
   const { act, verdict, user, by, fun, rule, reason } = about
   const what = `${verbs[act]}${fun === undefined ? '' : ` ${shown(String(fun))}`} for ${user === '' ? 'an unknown user' : `user ${shown(user)}`} (${by})`
-  if (verdict === 'refused') log.warn(`Refused to ${what}: ${reason ?? 'no reason was given'}`)
-  else log.debug(`Allowed to ${what}${rule ? `: ${rule}` : ''}`)
+  if (verdict === 'allowed') log.debug(`Allowed to ${what}${rule ? `: ${rule}` : ''}`)
   const via = about.via && withoutProof(about.via)
-  await audit.record({ ...about, ...options, ...(via && { via }), ...(by === 'minion' && { from: user }) })
+  const entry = { ...about, ...options, ...(via && { via }), ...(by === 'minion' && { from: user }) }
+  const isRecorded = await audit.record(entry)
+  if (verdict === 'refused' && isRecorded) log.warn(`Refused to ${what}: ${reason ?? 'no reason was given'}`)
+  return isRecorded
 }
 
 const withoutProof = ({ proof, ...via }: ClaimedVia): ClaimedVia => via
