@@ -12,6 +12,7 @@ export { fingerprint } from '../base/fingerprint.ts'
 export { mapConcurrently } from '../base/map-concurrently.ts'
 export { type Address as IpAddress, isInNetwork, parseAddress, parseNetwork } from '../base/net/ip-network.ts'
 export { serverIdentityCheck } from '../base/net/server-identity.ts'
+export { screened } from '../base/screened.ts'
 export { asReceived, decode as fromMsgpack, encodeLocal as msgpack } from '../codec/index.ts'
 export {
   type CompoundLeaf,

@@ -1,7 +1,7 @@
 /** Prints events on the terminal, for `event.listen` and `state.event`. */
 import { writeSync } from 'node:fs'
 import { type Args, type Context, jsonText, p } from 'salt-ts'
-import { fnmatch, type PythonRegExp, pythonRegExp } from '#internal'
+import { fnmatch, type PythonRegExp, pythonRegExp, screened } from '#internal'
 
 export const listenParams = {
   tagmatch: p.default(p.described(p.string(), 'A shell pattern, or a regular expression.'), '*'),
@@ -36,7 +36,8 @@ export async function listen(
  * runners to standard error.
  */
 function showOnStandardOutput(text: string): void {
-  for (let rest = Buffer.from(text); rest.length > 0; ) {
+  const shown = process.stdout.isTTY ? screened(text) : text
+  for (let rest = Buffer.from(shown); rest.length > 0; ) {
     try {
       rest = rest.subarray(writeSync(1, rest))
     } catch (error) {

@@ -1,4 +1,5 @@
 /** Log and notes of a command line program. The log is loaded only if a flag asks for it. */
+import { screened } from '../../base/screened.ts'
 import type { LogFormats, Logger } from '../../log/index.ts'
 
 export interface LogChoice {
@@ -55,7 +56,7 @@ export function corkOutput(): void {
 export function printNote(message: string): void {
   hideLiveLine()
   process.stdout.uncork()
-  process.stderr.write(`${message}\n`)
+  process.stderr.write(`${process.stderr.isTTY ? screened(message) : message}\n`)
 }
 
 let hint = ''

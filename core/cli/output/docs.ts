@@ -1,5 +1,6 @@
 /** Documentation of functions, as `-d` shows it. */
 import type { LoaderView } from '../../author/context.ts'
+import { screened } from '../../base/screened.ts'
 import type { MinionResult, ProgressRow } from '../../client/index.ts'
 import { exitCodes, UsageError } from '../exit-codes.ts'
 import { printNote } from './console.ts'
@@ -24,8 +25,13 @@ export async function showMinionDocs(
 export async function showDocs(docs: ReadonlyMap<string, string>, printer: Printer): Promise<number> {
   const sorted = [...docs].sort(([a], [b]) => (a < b ? -1 : 1))
   if (printer.chosen !== undefined) await printer.print(Object.fromEntries(sorted))
-  else for (const [name, text] of sorted) process.stdout.write(`${name}:\n\n${indented(text)}\n\n`)
+  else for (const [name, text] of sorted) write(`${name}:\n\n${indented(text)}\n\n`)
   return exitCodes.ok
+}
+
+/** Write text of minions. */
+const write = (text: string): void => {
+  process.stdout.write(process.stdout.isTTY ? screened(text) : text)
 }
 
 function indented(text: string): string {

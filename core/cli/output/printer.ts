@@ -4,6 +4,7 @@ import type { Log } from '../../author/context.ts'
 import type { OutputOptions, Outputter } from '../../author/kinds.ts'
 import { closest } from '../../base/closest.ts'
 import { messageOf } from '../../base/errors.ts'
+import { screened } from '../../base/screened.ts'
 import { type Loader, openLoader } from '../../loader/index.ts'
 import { typeInWords } from '../../loader/kind-of.ts'
 import { UsageError } from '../exit-codes.ts'
@@ -44,6 +45,9 @@ export async function openPrinter(flags: OutputFlags, config: Config, log: Log):
   const chosen = flags.out === 'text' ? 'txt' : flags.out
   const chosenOutputter = chosen === undefined ? undefined : await chosenPlugin(loader, chosen)
   const options = await outputOptions(flags, config)
+  const { terminal, strip_colors, color: colors } = options
+  const safe = (text: string) =>
+    terminal === true && strip_colors !== false ? screened(text, { colors }) : text
   const write = openSink(flags)
   return {
     chosen,
@@ -51,7 +55,7 @@ export async function openPrinter(flags: OutputFlags, config: Config, log: Log):
       const plugin =
         chosenOutputter ?? (await preferred(loader, [outputter, textOf(config.output), 'nested']))
       const text = await rendered(plugin, loader, value, { ...options, retcode })
-      if (text !== '') await write(`${text}\n`)
+      if (text !== '') await write(`${safe(text)}\n`)
     },
   }
 }

@@ -1,7 +1,9 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { printNote } from '../../../../core/cli/output/console.ts'
+import { showDocs } from '../../../../core/cli/output/docs.ts'
 import { type OutputFlags, openPrinter, type Printed } from '../../../../core/cli/output/printer.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { captured } from '../../../harness/terminal.ts'
@@ -103,6 +105,40 @@ test('outputters get the options of Salt from the configuration', async () => {
   expect(await print(value, { out: 'highstate' }, brief)).not.toContain('Name: a')
   expect(await print({ a: [] }, { out: 'json' }, { output_indent: null })).toBe('{"a": []}\n')
   expect(await print('a\x1bb', {}, { strip_colors: false })).toBe('a\x1bb\n')
+})
+
+describe('before a terminal', () => {
+  const bad = 'a\x1b]0;b\x07c\x9b31md\x7fe\r\nf\x1b[31mg'
+  const streams = [process.stdout, process.stderr]
+  const were = streams.map(({ isTTY }) => isTTY)
+  const setTerminal = (is: (index: number) => boolean | undefined) => {
+    for (const [index, stream] of streams.entries()) Object.assign(stream, { isTTY: is(index) })
+  }
+  beforeEach(() => setTerminal(() => true))
+  afterEach(() => setTerminal((index) => were[index]))
+
+  test.each(['txt', 'raw', 'newline_values_only', 'json', 'yaml', 'pprint', 'highstate', 'nosuch'])(
+    'a minion that chooses the outputter %s cannot control it by what it returns',
+    async (outputter) => {
+      for (const value of [bad, { web1: bad }, { web1: { [bad]: [bad] } }]) {
+        const shown = await print(value, { 'no-color': true }, {}, { outputter })
+        expect(shown.replaceAll('\r\n', '')).not.toMatch(/[^\P{Cc}\n\t]/u)
+        const coloured = await print(value, {}, {}, { outputter })
+        for (const code of ['\x9b', '\x07', '\x1b]']) expect(coloured).not.toContain(code)
+      }
+    },
+  )
+
+  test('neither documentation nor notes that quote a minion control it', async () => {
+    const printer = await openPrinter({}, {}, log)
+    const written = await captured(async () => {
+      await showDocs(new Map([[bad, bad]]), printer)
+      printNote(bad)
+    })
+    const text = written.stdout + written.stderr
+    expect(text).toContain('a?]0;b?c?31md?e')
+    expect(text.replaceAll('\r\n', '')).not.toMatch(/[^\P{Cc}\n\t]/u)
+  })
 })
 
 test('a colour theme changes the codes of colours; one that cannot be read causes a warning', async () => {
