@@ -17,6 +17,23 @@ const MIN_PROCESSOR_SHARE = 0.5
 const MAX_ATTEMPTS = 10
 const MAX_COMPILED = 200
 
+/** What is left, in milliseconds, of the time that all matches of the present work may take together. */
+let left: number | undefined
+
+/**
+ * Do work, all of whose matches may take so many milliseconds together: each has its deadline, but a target may have a thousand
+ * expressions, and is matched with every minion. Further matches are refused.
+ */
+export function withMatchBudget<T>(ms: number, work: () => T): T {
+  if (left !== undefined) return work()
+  left = ms
+  try {
+    return work()
+  } finally {
+    left = undefined
+  }
+}
+
 export interface PythonRegExp {
   /**
    * Whether the text begins with a match, as Python's `re.match`; with `whole`, whether all of it matches.
@@ -52,20 +69,32 @@ function compile(pattern: string, ignoreCase: boolean, whole: boolean): PythonRe
   let refusedUntil = 0
   return {
     matches(text) {
-      if (text.length > MAX_TEXT_LENGTH)
-        throw invalidPatternError(pattern, `the text to match is longer than ${MAX_TEXT_LENGTH} characters`)
-      // An attempt that was interrupted may have moved on.
-      const test = () => {
-        expression.lastIndex = 0
-        return unlessTooLarge(pattern, () => expression.test(text))
+      if (left === undefined) return matchesWithin(text)
+      if (left <= 0)
+        throw invalidPatternError(pattern, 'the expressions take too long together; write simpler ones')
+      const started = performance.now()
+      try {
+        return matchesWithin(text)
+      } finally {
+        left -= performance.now() - started
       }
-      if (isQuick(translated, text.length)) return test()
-      if (performance.now() < refusedUntil) throw tooSlow(pattern)
-      const answer = decided(test)
-      if (answer !== undefined) return answer
-      refusedUntil = performance.now() + REFUSED_MS
-      throw tooSlow(pattern)
     },
+  }
+
+  function matchesWithin(text: string): boolean {
+    if (text.length > MAX_TEXT_LENGTH)
+      throw invalidPatternError(pattern, `the text to match is longer than ${MAX_TEXT_LENGTH} characters`)
+    // An attempt that was interrupted may have moved on.
+    const test = () => {
+      expression.lastIndex = 0
+      return unlessTooLarge(pattern, () => expression.test(text))
+    }
+    if (isQuick(translated, text.length)) return test()
+    if (performance.now() < refusedUntil) throw tooSlow(pattern)
+    const answer = decided(test)
+    if (answer !== undefined) return answer
+    refusedUntil = performance.now() + REFUSED_MS
+    throw tooSlow(pattern)
   }
 }
 

@@ -1,6 +1,10 @@
 import type { MatchSubject } from '../author/kinds.ts'
+import { withMatchBudget } from '../dialect/python-regexp.ts'
 import type { Target, TargetMatcher } from './matcher.ts'
 import { checkTargetSize } from './target-size.ts'
+
+/** How long the regular expressions of a target, or of what one request looks up, may take for all minions together. */
+export const MATCH_BUDGET_MS = 5_000
 
 export interface Expected {
   /** Ids of the minions to wait for. */
@@ -23,15 +27,17 @@ export function expectedMinions(
   checkTargetSize(target)
   if (target.tgt_type === 'list') return { ...listed(target.tgt, candidates), unknown: [] }
   const decide = matcher.prepare(target)
-  const minions: string[] = []
-  const unknown: string[] = []
-  for (const subject of candidates) {
-    const verdict = decide(subject)
-    if (verdict === false) continue
-    minions.push(subject.id)
-    if (verdict === 'unknown') unknown.push(subject.id)
-  }
-  return { minions, unknown, missing: [] }
+  return withMatchBudget(MATCH_BUDGET_MS, () => {
+    const minions: string[] = []
+    const unknown: string[] = []
+    for (const subject of candidates) {
+      const verdict = decide(subject)
+      if (verdict === false) continue
+      minions.push(subject.id)
+      if (verdict === 'unknown') unknown.push(subject.id)
+    }
+    return { minions, unknown, missing: [] }
+  })
 }
 
 /** Return the minions that the target certainly matches. */

@@ -4,7 +4,14 @@ import { isMinionId, type MinionId } from '../../base/minion-id.ts'
 import { cachedMinions } from '../../cache/cached-minions.ts'
 import { type MineEntry, mineOf } from '../../cache/mine.ts'
 import type { EncryptedHandler, Sender } from '../../channel/request-server.ts'
-import { certainMinions, expandTarget, expectedMinions, type Target } from '../../targets/index.ts'
+import { withMatchBudget } from '../../dialect/python-regexp.ts'
+import {
+  certainMinions,
+  expandTarget,
+  expectedMinions,
+  MATCH_BUDGET_MS,
+  type Target,
+} from '../../targets/index.ts'
 import { readMineUpdate } from '../../wire/mine.ts'
 import type { WorkerContext } from '../worker/context.ts'
 import { peerTargetRefusal } from './peer-target.ts'
@@ -34,7 +41,8 @@ export function mineHandlers(context: WorkerContext): [string, EncryptedHandler]
   async function get(load: Load, id: MinionId): Promise<Load> {
     try {
       const isAllowed = (name: string, entry: MineEntry) => mayGet(id, name) && isFor(context, id, entry)
-      return mineOf(mine, await minionsOf(context, load), load.fun, isAllowed)
+      const ids = await minionsOf(context, load)
+      return withMatchBudget(MATCH_BUDGET_MS, () => mineOf(mine, ids, load.fun, isAllowed))
     } catch (error) {
       log.warn(`${id} gets nothing from the mine: ${messageOf(error)}`)
       return {}

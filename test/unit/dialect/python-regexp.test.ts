@@ -1,6 +1,6 @@
 import { Script } from 'node:vm'
 import { describe, expect, test, vi } from 'vitest'
-import { pythonRegExp } from '../../../core/dialect/python-regexp.ts'
+import { pythonRegExp, withMatchBudget } from '../../../core/dialect/python-regexp.ts'
 import { SLOW } from '../../harness/slow.ts'
 
 /** Decided by Python's re.match. */
@@ -140,4 +140,13 @@ test('an attempt that was interrupted after a match is repeated from the beginni
   })
   expect(pythonRegExp('(c+)+$').matches('ccc')).toBe(true)
   for (const spy of [idle, runs]) spy.mockRestore()
+})
+
+test('all matches of one piece of work may take a limited time together', () => {
+  const pattern = pythonRegExp('a+')
+  expect(withMatchBudget(60_000, () => [pattern.matches('aa'), pattern.matches('b')])).toEqual([true, false])
+  expect(() => withMatchBudget(0, () => pattern.matches('aa'))).toThrow(
+    'the expressions take too long together',
+  )
+  expect(pattern.matches('aa')).toBe(true)
 })

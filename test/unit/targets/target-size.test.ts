@@ -57,6 +57,14 @@ test.each(['*:'.repeat(5_000), `${'*:'.repeat(200)}x`])(
   },
 )
 
+test('expressions that each end in time, but not together for a whole fleet, are refused', SLOW, () => {
+  const tgt = Array.from({ length: 100 }, (_, n) => `E@((([a-z0-9]*)*)*)*!${n}`).join(' or ')
+  const subjects = ids(100_000).map((id) => ({ id: id.padStart(9, 'x') }))
+  expect(() => expectedMinions({ tgt, tgt_type: 'compound' }, subjects, open())).toThrow(
+    'the expressions take too long together',
+  )
+})
+
 test('only parts of a path that exist are searched', () => {
   let lookups = 0
   const grains = new Proxy(
