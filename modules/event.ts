@@ -97,7 +97,7 @@ async function fireAtMaster(tag: string, data: unknown, extra: object | undefine
   const { minion, id, log } = context
   try {
     if (!extra) return await minion.fireMaster(tag, data, { pretag: null })
-    await minion.request({ id, tag, data, cmd: '_minion_event', ...extra })
+    await minion.request({ ...extra, id, tag, data, cmd: '_minion_event' }) // it adds to an event and makes no other request
     return true
   } catch (cause) {
     log.debug(`Event ${tag} could not be sent to the master: ${reasonOf(cause)}`)

@@ -68,6 +68,13 @@ test('event.fire_master with preload is a request of its own', async () => {
   })
 })
 
+test('event.fire_master with preload adds to the event, and cannot make another request of it', async () => {
+  const preload = { cmd: 'revoke_auth', id: 'm2', tag: 'other', data: 'other', grains: 1 }
+  await ask(event.fire_master, { data: 'd', tag: 't', preload })
+  const request = { id: 'm1', tag: 't', data: 'd', cmd: '_minion_event', grains: 1 }
+  expect(minion.request).toHaveBeenCalledWith(request)
+})
+
 test('event.fire_master is refused in local mode', async () => {
   expect(await ask(event.fire_master, { data: {}, tag: 't' }, { local: true })).toBe(false)
 })
