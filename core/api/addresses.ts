@@ -34,17 +34,23 @@ export function checkLogIn(username: unknown, ip: string, settings: Rules, denie
   throw denial('AUTHENTICATION_FAILED', REFUSED, { ...denied, rule: 'api_acl', reason })
 }
 
-/** Without rules everybody may log in from anywhere; with rules, only the users they list (`*` stands for the others). */
+/**
+ * Without rules everybody may log in from anywhere; with rules, only the users they list (`*` stands for the others). Who is not named,
+ * as with `oidc`, may be any of them.
+ */
 function mayLogIn(username: unknown, ip: string, { api_acl }: Rules): boolean {
   const { users } = api_acl
   if (!isRecord(users) || Object.keys(users).length === 0) return true
-  const places = [users[nameIn(users, username) ?? '*'] ?? []].flat()
-  return places.includes('*') || isAmong(ip, places)
+  const isNamed = typeof username === 'string' && username !== ''
+  const rules = isNamed ? [users[nameIn(users, username) ?? '*']] : [users['*'], ...Object.values(users)]
+  return rules.every((rule = []) => {
+    const places = [rule].flat()
+    return places.includes('*') || isAmong(ip, places)
+  })
 }
 
 /** Return the name of a user in the rules. Backends may accept several spellings of one name. */
-function nameIn(users: object, username: unknown): string | undefined {
-  if (typeof username !== 'string') return undefined
+function nameIn(users: object, username: string): string | undefined {
   if (Object.hasOwn(users, username)) return username
   return Object.keys(users).find((name) => accountOf(name) === accountOf(username))
 }

@@ -78,12 +78,25 @@ async function signIn(request: FastifyRequest, context: ApiContext, credentials:
   const { token_expire, username } = credentials
   const denied = { act: 'login', ...(typeof username === 'string' && { user: username }) } as const
   checkLogIn(username, request.ip, context.settings, denied)
+  const { ask } = contextFor(context, request).link
   const asked = typeof token_expire === 'string' ? { token_expire: yamlify(token_expire) } : {}
   try {
-    return await requestToken(contextFor(context, request).link.ask, { ...credentials, ...asked })
+    const made = await requestToken(ask, { ...credentials, ...asked })
+    await checkOwner(made)
+    return made
   } catch (error) {
     const isRefused = SaltError.is(error) && error.code === 'AUTHENTICATION_FAILED'
-    throw isRefused ? new SaltError(error.code, REFUSED) : error
+    throw isRefused ? new SaltError(error.code, REFUSED, error.data) : error
+  }
+
+  /** Check the user whom the backend has found, who may have another name than was given. */
+  async function checkOwner({ name, token }: Token): Promise<void> {
+    try {
+      checkLogIn(name ?? username, request.ip, context.settings, denied)
+    } catch (error) {
+      await ask({ cmd: '_revoke_token', token }, REVOKE_TIMEOUT_MS)
+      throw error
+    }
   }
 }
 

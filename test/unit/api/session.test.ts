@@ -137,7 +137,27 @@ test('another spelling of a name has the same addresses', async () => {
   await open({}, { api_acl: { users: { alice: ['10.0.0.1'], '*': ['*'] } } })
   for (const username of ['Alice', ' alice', 'ａｌｉｃｅ'])
     expect((await post('/login', { ...credentials, username })).statusCode).toBe(401)
+  api.answer = () => ({ ...made, name: 'anna' })
   expect((await post('/login', { ...credentials, username: 'anna' })).statusCode).toBe(200)
+})
+
+test('who is not named, as with oidc, has the addresses that everybody has', async () => {
+  const { username: _, ...nameless } = credentials
+  for (const [users, status] of [
+    [{ alice: ['10.0.0.1'], '*': ['*'] }, 401],
+    [{ bob: ['*'] }, 401],
+    [{ bob: ['127.0.0.1'], '*': ['*'] }, 200],
+  ] as const) {
+    await open({}, { api_acl: { users } })
+    expect([users, (await post('/login', nameless)).statusCode]).toEqual([users, status])
+  }
+})
+
+test('a user whom the backend finds by another name has the addresses of their own, and else gets no token', async () => {
+  await open({}, { api_acl: { users: { alice: ['10.0.0.1'], '*': ['*'] } } })
+  const answer = await post('/login', { ...credentials, username: 'alice@example.com' })
+  expect([answer.statusCode, answer.body.includes(TOKEN)]).toEqual([401, false])
+  expect(api.asked.at(-1)).toEqual({ cmd: '_revoke_token', token: TOKEN })
 })
 
 describe('api_acl is asked wherever a password is checked', () => {
