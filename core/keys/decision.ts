@@ -23,8 +23,10 @@ export interface KeyFacts {
   autoSign(): Promise<SignedBy | false>
   /** Check the join token and consume a use if it is valid; undefined if there is none. */
   join(): Promise<JoinAnswer | undefined>
-  /** Whether the limit of pending keys is reached. */
+  /** Whether so many keys are pending that no more are filed. */
   pendingFull(): Promise<boolean>
+  /** The same for rejected keys, as far as `autoreject_file` files them. */
+  rejectedFull(): Promise<boolean>
 }
 
 /** `damaged`: the filed key cannot be read, so nothing is known about the offered one. */
@@ -77,8 +79,10 @@ function otherThan({ state, damage }: FiledKey): KeyDecision {
 }
 
 async function decideNew(facts: KeyFacts): Promise<KeyDecision> {
-  if (await facts.autoReject())
-    return { verdict: 'rejected', reason: 'autoreject_file names it', file: 'rejected' }
+  if (await facts.autoReject()) {
+    const isFull = await facts.rejectedFull() // or strangers could fill the disk with names that it matches
+    return { verdict: 'rejected', reason: 'autoreject_file names it', ...(!isFull && { file: 'rejected' }) }
+  }
   const { accepted, join } = await withoutPerson(facts)
   if (accepted) return accepted
   if (await facts.pendingFull()) return { verdict: 'full', reason: 'too many keys wait to be accepted' }

@@ -66,17 +66,14 @@ export class KeyStore {
   readonly #files: KeyFileStore
   readonly #apiClients: readonly string[]
   readonly #accepted = new Map<MinionId, AcceptedKey>()
-  /**
-   * Number of pending keys, including those being filed. Recounted regularly, since other processes file and delete
-   * keys too.
-   */
-  #pending = 0
-  #counting: Promise<void> | undefined
-  #countedUntil = 0
+  readonly #pending: Places
+  readonly #rejected: Places
 
   /** `apiClients`: shell patterns of ids that belong to API clients instead of minions. */
   constructor(pkiDir: string, apiClients: readonly string[] = []) {
     this.#files = new KeyFileStore(pkiDir)
+    this.#pending = new Places(this.#files, 'pending')
+    this.#rejected = new Places(this.#files, 'rejected')
     this.#apiClients = apiClients
   }
 
@@ -294,7 +291,8 @@ export class KeyStore {
       autoReject: once(() => policy.autoReject(offer)),
       autoSign: once(() => policy.autoSign(offer)),
       join: once(() => policy.join(offer)),
-      pendingFull: once(() => this.#pendingFull(policy.maxPending)),
+      pendingFull: once(() => this.#pending.areTaken(policy.maxPending)),
+      rejectedFull: once(() => this.#rejected.areTaken(policy.maxPending)),
     }
   }
 
@@ -342,19 +340,36 @@ export class KeyStore {
     await this.#files.replace(state, id, pem)
     return true
   }
+}
 
-  /** Reserve a place among the pending keys and return whether the limit was exceeded: many may ask at once. */
-  async #pendingFull(max: number): Promise<boolean> {
-    if (performance.now() > this.#countedUntil) {
-      this.#countedUntil = performance.now() + RECOUNT_MS
-      this.#counting = this.#countPending()
-    }
-    await this.#counting
-    return this.#pending++ >= max
+/** Counts the keys in a state that strangers can have filed, including those being filed. */
+class Places {
+  readonly #files: KeyFileStore
+  readonly #state: KeyState
+  #taken = 0
+  #counting: Promise<void> | undefined
+  #countedUntil = 0
+
+  constructor(files: KeyFileStore, state: KeyState) {
+    this.#files = files
+    this.#state = state
   }
 
-  async #countPending(): Promise<void> {
-    this.#pending = (await this.#files.list('pending')).length
+  /**
+   * Reserve a place and return whether the limit was exceeded: many may ask at once. Recounted regularly, since other processes file and
+   * delete keys too.
+   */
+  async areTaken(max: number): Promise<boolean> {
+    if (performance.now() > this.#countedUntil) {
+      this.#countedUntil = performance.now() + RECOUNT_MS
+      this.#counting = this.#count()
+    }
+    await this.#counting
+    return this.#taken++ >= max
+  }
+
+  async #count(): Promise<void> {
+    this.#taken = (await this.#files.list(this.#state)).length
   }
 }
 

@@ -16,11 +16,18 @@ const facts = (given: Partial<KeyFacts>): KeyFacts => ({
   autoSign: async () => false,
   join: async () => undefined,
   pendingFull: no,
+  rejectedFull: no,
   ...given,
 })
 
 const filed = (state: 'accepted' | 'pending' | 'rejected', same = true) => ({ filed: { state, same } })
-const silent = { autoReject: unasked, autoSign: unasked, join: unasked, pendingFull: unasked }
+const silent = {
+  autoReject: unasked,
+  autoSign: unasked,
+  join: unasked,
+  pendingFull: unasked,
+  rejectedFull: unasked,
+}
 
 test.each<[string, Partial<KeyFacts>, object]>([
   ['too many minions: full', { full: true, ...filed('accepted'), ...silent }, { verdict: 'full' }],
@@ -60,6 +67,11 @@ test.each<[string, Partial<KeyFacts>, object]>([
     'a new key, auto-rejected',
     { autoReject: yes, autoSign: unasked },
     { verdict: 'rejected', file: 'rejected' },
+  ],
+  [
+    'a new key, auto-rejected, with too many rejected: not filed',
+    { autoReject: yes, rejectedFull: yes },
+    { verdict: 'rejected' },
   ],
   ['a new key with too many waiting: full', { pendingFull: yes }, { verdict: 'full' }],
   ['the pending key: pending', filed('pending'), { verdict: 'pending' }],

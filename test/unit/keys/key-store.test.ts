@@ -122,6 +122,12 @@ describe('an offered key', () => {
   })
 })
 
+test('keys that autoreject_file names do not fill the disk', async () => {
+  const few = policy({ maxPending: 2, autoReject: async () => true })
+  for (const id of ['a', 'b', 'c']) expect(await verdictOf(id, randomPem(), few)).toBe('rejected')
+  expect(await keys.list('rejected')).toEqual(['a', 'b'])
+})
+
 describe('a hundred keys for one id at once', () => {
   test('in one process: one is pending, all others are denied', SLOW, async () => {
     const offers = Array.from({ length: 100 }, () => verdictOf('web1', randomPem()))
