@@ -76,6 +76,9 @@ export class Mine {
 const namesIn = (records: Pick<StoreReader, 'keys'>, id: string): string[] =>
   Array.from(records.keys(keysUnder('mine', id)), (key) => String(key[2]))
 
+/** Functions that one request may ask for: each is looked up for each minion. */
+const MAX_NAMES = 1_000
+
 /**
  * Return what these minions have for functions, as `mine.get` returns it: of one name, id → value; of several (text with commas, or a
  * list), name → id → value.
@@ -86,7 +89,8 @@ export function mineOf(
   fun: unknown,
   isAllowed: (name: string, entry: MineEntry) => boolean,
 ): Record<string, unknown> {
-  const names = typeof fun === 'string' ? [...new Set(fun.split(','))] : textsIn(fun)
+  const names = [...new Set(typeof fun === 'string' ? fun.split(',') : textsIn(fun))]
+  if (names.length > MAX_NAMES) throw new Error(`More than ${MAX_NAMES} functions are asked for at once`)
   const found = names.map((name) => {
     const entries = ids.flatMap((id) => {
       const entry = mine.get(id, name)

@@ -50,6 +50,14 @@ describe('the mine', () => {
     expect(await get(web2, '*', 'nothing')).toEqual({})
   })
 
+  test('looks up no more functions at once than anybody needs: each is looked up for each minion', async () => {
+    const web1 = await minion('web1')
+    await put(web1, { a: 1 })
+    const names = ['a', ...Array.from({ length: 1_000 }, (_, n) => `f${n}`)]
+    for (const fun of [names, names.join(',')]) expect(await get(web1, '*', fun)).toEqual({})
+    expect(await get(web1, '*', names.slice(1).fill('a'))).toEqual({ a: { web1: 1 } })
+  })
+
   test('updates values by name, or replaces all; deletes one, or all', async () => {
     const web1 = await minion('web1')
     await put(web1, { a: 1, b: 2 })
