@@ -3,8 +3,11 @@ import { withMatchBudget } from '../dialect/python-regexp.ts'
 import type { Target, TargetMatcher } from './matcher.ts'
 import { checkTargetSize } from './target-size.ts'
 
-/** How long the regular expressions of a target, or of what one request looks up, may take for all minions together. */
-export const MATCH_BUDGET_MS = 5_000
+/**
+ * How long the regular expressions of a target, or of what one request looks up, may take for all minions together. A request may have both,
+ * and a worker that is busy for three seconds counts as stuck.
+ */
+export const MATCH_BUDGET_MS = 1_500
 
 export interface Expected {
   /** Ids of the minions to wait for. */
