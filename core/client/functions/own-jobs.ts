@@ -1,6 +1,7 @@
 import type { MasterServices } from '../../author/context.ts'
 import type { JobArchive } from '../../author/master.ts'
 import { SaltError } from '../../base/errors.ts'
+import { isReservedTag } from '../../events/index.ts'
 
 /** The user a runner runs for; `owner` distinguishes users of the same name. */
 export interface OwnJobs {
@@ -10,7 +11,8 @@ export interface OwnJobs {
 
 /**
  * Restrict the services of a runner to one owner (`visible_jobs: own`): it sees the jobs, runs and batches of this owner,
- * none of others, and none without an owner. It may not read or write archives of the job cache.
+ * none of others, and none without an owner. It may not read or write archives of the job cache, nor fire events in the name of the master,
+ * by which listeners know whose job is whose, and what minions have returned.
  */
 export function restrictToOwner({ user, owner }: OwnJobs, services: MasterServices): MasterServices {
   const { jobs, batches } = services
@@ -20,6 +22,10 @@ export function restrictToOwner({ user, owner }: OwnJobs, services: MasterServic
   const running = async () => (await services.running()).filter(isOwn)
   return {
     ...services,
+    fire: async (tag, data) => {
+      if (isReservedTag(tag, NO_MINION)) throw refusedTag(user, tag)
+      return services.fire(tag, data)
+    },
     running,
     killRun: async (jid) => (await running()).some((run) => run.jid === jid) && services.killRun(jid),
     batches: {
@@ -57,6 +63,15 @@ export function restrictToOwner({ user, owner }: OwnJobs, services: MasterServic
     },
   }
 }
+
+/** No id of a minion: none of their own tags is that of a user. */
+const NO_MINION = '/'
+
+const refusedTag = (user: string, tag: string) =>
+  new SaltError(
+    'AUTHORIZATION_FAILED',
+    `${user} may not fire events with tags of Salt, such as ${tag} (visible_jobs): use another first word.`,
+  )
 
 function refusedArchive(user: string): JobArchive {
   const refuse = async () => {

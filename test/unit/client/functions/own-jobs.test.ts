@@ -21,6 +21,8 @@ const batch = (jid: string, owner?: string): BatchStatus => ({
 const stopped: string[] = []
 const killed: string[] = []
 
+const fired: string[] = []
+
 const services = fakeMaster(() => true, {
   jobs: {
     get: async (jid) => stored.find((one) => one.jid === jid),
@@ -34,6 +36,7 @@ const services = fakeMaster(() => true, {
     },
     archive: fakeMaster(() => true, {}).jobs.archive,
   },
+  fire: async (tag) => fired.push(tag) > 0,
   running: async () =>
     [ANN, HOST].map((owner) => ({ jid: owner, fun: 'f', user: 'ann', owner, pid: 1, fun_args: [] })),
   killRun: async (jid) => killed.push(jid) > 0,
@@ -45,7 +48,7 @@ const services = fakeMaster(() => true, {
     stop: async (jid) => stopped.push(jid) > 0,
   },
 })
-const { jobs, running, killRun, batches } = restrictToOwner({ user: 'ann', owner: ANN }, services)
+const { jobs, running, killRun, batches, fire } = restrictToOwner({ user: 'ann', owner: ANN }, services)
 
 const listed = async (limit?: number) => {
   const found: string[] = []
@@ -100,4 +103,18 @@ test('a user who may not do everything cannot export or back up all jobs', async
   const { archive } = jobs
   await expect(archive.export('/tmp/x')).rejects.toThrow('ann may see only their own jobs (visible_jobs')
   await expect(archive.backup('/tmp/x')).rejects.toThrow('visible_jobs')
+})
+
+test('a user who may not do everything cannot fire events in the name of the master', async () => {
+  const jid = '20261121080000000001'
+  for (const tag of [
+    `salt/job/${jid}/new`,
+    `salt/job/${jid}/ret/web1`,
+    'salt/key',
+    'salt/minion//start',
+    jid,
+  ])
+    await expect(fire(tag, { owner: ANN })).rejects.toThrow('ann may not fire events with tags of Salt')
+  expect(await fire('my/deploy', {})).toBe(true)
+  expect(fired).toEqual(['my/deploy'])
 })
