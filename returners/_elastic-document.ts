@@ -70,12 +70,13 @@ function dated(jid: string, { index_date }: IndexOptions): string {
   return `-${day.slice(0, 4)}.${day.slice(4, 6)}.${day.slice(6, 8)}`
 }
 
-/** Replace characters that an index name may not have. */
+/** Replace characters that an index name may not have. What is cut through at its end is none. */
 const indexName = (name: string): string =>
   name
     .toLowerCase()
     .replace(/[^\p{L}\p{N}._-]/gu, '_')
     .slice(0, 80)
+    .replace(/\p{Cs}$/u, '')
 
 const digest = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex')

@@ -143,8 +143,7 @@ async function publish({ client, atOnce, largest }: Broker, messages: readonly M
 /** Maximum number of bytes of a packet besides its topic and text. */
 const HEADER = 16
 
-/** Encode text for a topic; `/` stays a separator. */
-const levels = (text: string) =>
-  text.replace(/[%+#\0]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
+/** Encode text for a topic; `/` stays a separator. Brokers end the connection for characters that MQTT forbids, or advises against. */
+const levels = (text: string) => text.replace(/[%+#\p{Cc}\p{Noncharacter_Code_Point}]/gu, encodeURIComponent)
 
 const level = (text: string) => levels(text).replaceAll('/', '%2F')

@@ -135,6 +135,11 @@ describe('elasticsearch, with a local double of the server', () => {
     await elasticsearch.close?.()
   })
 
+  test('saves a return of whatever name of a function a minion gives', async () => {
+    const fun = `x${'\u{10428}'.repeat(60)}`
+    for (const odd of [fun, `x${fun}`]) expect(await saved({ ...ret, fun: odd })).not.toEqual([])
+  })
+
   test('leaves out excluded functions', async () => {
     expect(
       await saved({ ...ret, fun: 'test.noise', jid: '1' }, { functions_blacklist: ['test.noise'] }),

@@ -72,6 +72,23 @@ describe('the returner mqtt and its broker', needs(program('mosquitto')), () => 
     await close()
   })
 
+  test('encodes what a topic may not have, whatever tags minions choose', async () => {
+    const { messages, close } = await listenTo(server.port, 'salt/#')
+    const tags = ['odd/\u0085', 'odd/\ufdd0', 'odd/\u{1ffff}', 'odd/\u0001+']
+    await returner.saveEvents?.(
+      tags.map((tag) => ({ tag, data: {} })),
+      'odd',
+    )
+    await until('all messages', () => messages.length === tags.length)
+    expect(messages.map(({ topic }) => topic)).toEqual([
+      'salt/event/odd/%C2%85',
+      'salt/event/odd/%EF%B7%90',
+      'salt/event/odd/%F0%9F%BF%BF',
+      'salt/event/odd/%01%2B',
+    ])
+    await close()
+  })
+
   test('publishes with the retain flag if the options say so', async () => {
     const keeping = await returnerWith('mqtt', {
       mqtt: { host: '127.0.0.1', port: server.port, retain: true, prefix: 'kept', protocol_version: 4 },
