@@ -145,7 +145,8 @@ function writing(ask: Ask, prefix: string) {
       }),
     saveEvents: (events: readonly EventRecord[], batch: string) =>
       ask(async (_, js) => {
-        const subject = (tag: string) => `${prefix}.event.${tag.split('/').map(token).join('.')}`
+        const subject = (tag: string) =>
+          `${prefix}.event.${tag.split('/').map(token).join('.')}`.slice(0, MAX_SUBJECT).replace(/\.+$/, '')
         await Promise.all(
           events.map((event, n) =>
             js.publish(subject(event.tag), recordJson(event), { msgID: `${batch} ${n}` }),
@@ -225,9 +226,16 @@ async function migrated(connection: NatsConnection, options: Options, keep: numb
   return did
 }
 
+/** Longest subject of an event; what is longer is cut off. Servers end the connection for a line of more than 4 kB. */
+const MAX_SUBJECT = 1_000
+
 /** Encode text as one token of a subject. */
 const token = (text: string) =>
-  text === '' ? '%' : encodeURIComponent(text).replace(/[.*]/g, (sign) => (sign === '.' ? '%2E' : '%2A'))
+  text === ''
+    ? '%'
+    : encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd')).replace(/[.*]/g, (sign) =>
+        sign === '.' ? '%2E' : '%2A',
+      )
 
 const fieldsOf = (message: JsMsg) => fromRecordJson(message.string()) as LoadRecord['load']
 

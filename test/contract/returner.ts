@@ -83,6 +83,17 @@ const KINDS: Readonly<Record<string, unknown>> = {
 }
 
 const ODD_IDS = ['minion.example.com', 'web-01_a', "o'brien", 'a b', 'minion:4505', 'ключ', 'x'.repeat(200)]
+const ODD_TEXTS: [string, string][] = [
+  ['empty', ''],
+  ['with NUL', 'a\0b'],
+  ['of several lines', 'one\r\ntwo'],
+  ['of control characters', '\u0001\u001b\u007f\u0085\u009f'],
+  ['of noncharacters', '\ufdd0\uffff\u{1ffff}'],
+  ['of many bytes', '世'.repeat(512)],
+  ['of many astral characters', `x${'\u{10428}'.repeat(255)}`],
+  ['long', 'x'.repeat(100_000)],
+  ['with dots and wildcards', '..*.>.$.#.+'],
+]
 const INJECTION = `x'); DROP TABLE jids; -- "\`$(id)\``
 
 /** Bytes are bytes, in whatever class a store's client has them. */
@@ -166,6 +177,18 @@ export async function returnerContract(store: StoreUnderTest): Promise<void> {
       if (returner.getJid)
         expect(await read(ret.jid, id)).toEqual([expect.objectContaining({ id, return: true })])
     })
+
+    // What a minion of ill will says must not hold up the records of the others.
+    test.each(ODD_TEXTS)(
+      'takes a function and a tag that are %s, or refuses them for good',
+      async (_, text) => {
+        const isTaken = (saving: Promise<unknown> | undefined) =>
+          Promise.resolve(saving).catch((error) => expect(error).toMatchObject({ code: 'UNSAVABLE' }))
+        await isTaken(returner.save(aReturn({ fun: text })))
+        await isTaken(returner.saveEvents?.([anEvent(`odd/${text}`.slice(0, 512))], `odd ${nextJid()}`))
+        await returner.save(aReturn())
+      },
+    )
 
     test('stores SQL and shell syntax in every field as plain text', async () => {
       const ret = aReturn({
