@@ -155,6 +155,8 @@ describe('a job', () => {
     })
     expect(JSON.stringify(await ask(bob, [jid]))).toContain(`The job ${jid} belongs to another user.`)
     expect(await ask(ann, [jid])).toMatchObject({ load: { minions: ['db1', 'web1'] } })
+    const tooLong = await ask(bob, [jid.repeat(1_000)]) // for a key of the job cache
+    expect(tooLong).toMatchObject({ load: { minions: ['db1', 'web1'] } })
   })
 
   test('of several functions is refused if one of them is not allowed with its own arguments', async () => {

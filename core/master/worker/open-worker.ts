@@ -4,7 +4,7 @@ import type { Log } from '../../author/context.ts'
 import type { Clock } from '../../base/clock.ts'
 import { currentUser } from '../../base/current-user.ts'
 import type { Disposer } from '../../base/disposer.ts'
-import { createJidSource } from '../../base/jid.ts'
+import { createJidSource, isJid } from '../../base/jid.ts'
 import { cachedMinions } from '../../cache/cached-minions.ts'
 import { Catalogues } from '../../cache/catalogues.ts'
 import { Mine } from '../../cache/mine.ts'
@@ -130,7 +130,7 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
         clock: steady,
         log,
         onDamage,
-        ownerOfJob: (jid) => ownerOfJob(jobs.load(jid)?.load),
+        ownerOfJob: (jid) => (isJid(jid) ? ownerOfJob(jobs.load(jid)?.load) : undefined), // others may be too long for a store
         ...(logins && { logins }),
       }),
     ),
