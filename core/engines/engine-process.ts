@@ -6,7 +6,7 @@ import { messageOf, traceOf } from '../base/errors.ts'
 import { decode } from '../codec/index.ts'
 import type { MasterConfig, MinionConfig } from '../config/index.ts'
 import { EventBus, masterEventSockets, minionEventSockets } from '../events/index.ts'
-import { openLoader } from '../loader/index.ts'
+import { hideSecrets, maskingLog, openLoader, withoutSecrets } from '../loader/index.ts'
 import { createRelayLog } from '../log/relay.ts'
 import { connectParent, ignoreSignals } from '../process/parent.ts'
 import { engineOptions } from './engine-options.ts'
@@ -17,6 +17,9 @@ import type { EngineStart, FromEngine, ToEngine } from './messages.ts'
 const STOP_MS = 2_000
 
 const ending = new AbortController()
+
+/** Returns an error with its stack for the log of the daemon, without the secret options of the engine. */
+let shown = (error: unknown): string => traceOf(error)
 
 const { send } = connectParent<ToEngine, FromEngine>({
   onMessage: (message) => (message.type === 'start' ? void run(message) : ending.abort()),
@@ -33,7 +36,8 @@ async function end(message: FromEngine): Promise<never> {
 
 async function run(given: EngineStart): Promise<void> {
   const { name, role, id, config } = given
-  const log = createRelayLog((line) => void send({ type: 'log', line }), `Engine(${name})`)
+  const log = maskingLog(createRelayLog((line) => void send({ type: 'log', line }), `Engine(${name})`))
+  shown = (error) => withoutSecrets(log, traceOf(error))
   process.title = `salt-${role} engine ${name}`
   const grains = decode(given.grains) as Readonly<Record<string, unknown>>
   const loader = openLoader('engines', { config, grains, log })
@@ -42,6 +46,7 @@ async function run(given: EngineStart): Promise<void> {
   try {
     plugin = await loader.plugin<EnginePlugin>(given.plugin)
     options = await engineOptions(plugin, given)
+    hideSecrets(log, options, plugin.options ?? {})
   } catch (error) {
     return end({ type: 'refused', reason: messageOf(error) })
   }
@@ -51,7 +56,7 @@ async function run(given: EngineStart): Promise<void> {
     await plugin.start({ ...facts, events: eventsOf(bus, given, log) })
     await end({ type: 'ended', reason: 'it returned' })
   } catch (error) {
-    await end({ type: 'ended', reason: traceOf(error) })
+    await end({ type: 'ended', reason: shown(error) })
   }
 }
 
@@ -77,7 +82,7 @@ function eventsOf(bus: EventBus, given: EngineStart, log: Log): EngineEvents {
   }
 }
 
-const fail = (error: unknown) => void end({ type: 'ended', reason: traceOf(error) })
+const fail = (error: unknown) => void end({ type: 'ended', reason: shown(error) })
 process.on('uncaughtException', fail)
 process.on('unhandledRejection', fail)
 ignoreSignals()

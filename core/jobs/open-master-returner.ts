@@ -1,7 +1,7 @@
 import type { Log } from '../author/context.ts'
 import type { Returner } from '../author/returner.ts'
 import type { MasterConfig } from '../config/index.ts'
-import { openLoader } from '../loader/index.ts'
+import { maskingLog, openLoader } from '../loader/index.ts'
 import { openConfiguredReturner } from '../outbox/index.ts'
 import { targetFrom } from '../outbox/outbox-target.ts'
 
@@ -10,5 +10,5 @@ export const openMasterReturner = (name: string, config: MasterConfig, log: Log)
   openConfiguredReturner(targetFrom(name), {
     loader: openLoader('returners', { config, log }),
     config: { ...config },
-    log,
+    log: maskingLog(log),
   })

@@ -4,7 +4,7 @@ import { messageOf } from '../base/errors.ts'
 import { sentence } from '../base/sentence.ts'
 import type { MinionConfig } from '../config/index.ts'
 import { ReturnSpool } from '../jobs/return-spool.ts'
-import { openLoader } from '../loader/index.ts'
+import { maskingLog, openLoader, withoutSecrets } from '../loader/index.ts'
 import { checkReturner, openConfiguredReturner, type ReturnerHost } from '../outbox/index.ts'
 import { targetsOf, targetText } from '../outbox/outbox-target.ts'
 import { spoolDirectory } from './paths.ts'
@@ -22,8 +22,9 @@ export async function returnersOfCall(
   names: string,
   config: MinionConfig,
   { grains, pillar }: GrainsAndPillar,
-  log: Log,
+  given: Log,
 ): Promise<SaveReturn> {
+  const log = maskingLog(given)
   const loader = openLoader('returners', { config, grains, log })
   const host: ReturnerHost = { loader, config: { ...config }, places: [grains, pillar], log }
   const targets = targetsOf(names)
@@ -55,7 +56,7 @@ export async function returnersOfCall(
       } catch (error) {
         await addToOutbox(config, targetText(target), ret)
         sentences.push(
-          `The store of the returner ${target.name} does not accept the return: ${sentence(messageOf(error))} It waits in the outbox of this minion.`,
+          `The store of the returner ${target.name} does not accept the return: ${sentence(withoutSecrets(log, messageOf(error)))} It waits in the outbox of this minion.`,
         )
       }
     }

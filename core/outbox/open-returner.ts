@@ -2,7 +2,7 @@ import type { Log } from '../author/context.ts'
 import type { Returner, ReturnerPlugin } from '../author/returner.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import type { Fields } from '../base/record.ts'
-import type { Loader } from '../loader/index.ts'
+import { hideSecrets, type Loader, withoutSecrets } from '../loader/index.ts'
 import { returnerOptions } from './options.ts'
 import type { OutboxTarget } from './outbox-target.ts'
 import { checkedReturner } from './returner-members.ts'
@@ -14,6 +14,7 @@ export interface ReturnerHost {
   readonly config: Fields
   /** Further sources of options after the configuration: grains and pillar of a minion. */
   readonly places?: readonly Fields[]
+  /** Made by `maskingLog`, to mask the secret options of the returners. */
   readonly log: Log
 }
 
@@ -38,7 +39,7 @@ export async function openConfiguredReturner(target: OutboxTarget, host: Returne
     if (SaltError.is(error)) throw error
     throw new SaltError(
       'MODULE_FAILED',
-      `The returner ${target.name} cannot be opened: ${messageOf(error)}`,
+      `The returner ${target.name} cannot be opened: ${withoutSecrets(host.log, messageOf(error))}`,
       { name: target.name },
     )
   }
@@ -51,11 +52,13 @@ export async function checkReturner(target: OutboxTarget, host: ReturnerHost): P
 
 async function prepared(
   target: OutboxTarget,
-  { loader, config, places = [] }: ReturnerHost,
+  { loader, config, places = [], log }: ReturnerHost,
 ): Promise<{ plugin: ReturnerPlugin; options: Record<string, unknown> }> {
   const { name, config: alternative, kwargs } = target
   const plugin = await loader.plugin<ReturnerPlugin>(name)
   const prefix = plugin.configKey ?? name
   const sources = { name, prefix, kwargs, config: alternative, places: [config, ...places] }
-  return { plugin, options: await returnerOptions(plugin.options ?? {}, sources) }
+  const options = await returnerOptions(plugin.options ?? {}, sources)
+  hideSecrets(log, options, plugin.options ?? {})
+  return { plugin, options }
 }

@@ -6,7 +6,7 @@ import { Disposer } from '../base/disposer.ts'
 import { messageOf } from '../base/errors.ts'
 import { isJid } from '../base/jid.ts'
 import { decode } from '../codec/index.ts'
-import { openLoader } from '../loader/index.ts'
+import { maskingLog, openLoader } from '../loader/index.ts'
 import { createRelayLog } from '../log/relay.ts'
 import { connectParent, ignoreSignals } from '../process/parent.ts'
 import { isTraced, jobTracer } from '../tracing/index.ts'
@@ -30,7 +30,7 @@ const parent = connectParent<ToReturnerProcess, FromReturnerProcess>({
 })
 const send = (message: FromReturnerProcess): void => void parent.send(message)
 
-const log = createRelayLog((line) => send({ type: 'log', line }), 'ReturnerProcess')
+const log = maskingLog(createRelayLog((line) => send({ type: 'log', line }), 'ReturnerProcess'))
 
 const disposer = new Disposer()
 let host: ReturnerHost | undefined

@@ -5,6 +5,7 @@ import { backoff } from '../base/backoff.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { deferred } from '../base/deferred.ts'
 import { messageOf } from '../base/errors.ts'
+import { withoutSecrets } from '../loader/index.ts'
 import {
   BATCH_ITEMS,
   type BatchLimits,
@@ -114,7 +115,7 @@ export class TargetWriter {
           : BATCH_ITEMS
         batch = undefined
         await this.#failed(error)
-        log.debug(`Returner ${this.#name}: try ${this.#state.failures} failed: ${messageOf(error)}`)
+        log.debug(`Returner ${this.#name}: try ${this.#state.failures} failed: ${this.#reasonOf(error)}`)
         await delay(delays.next(), undefined, { signal: this.#closing.signal }).catch(() => undefined)
       }
     }
@@ -134,7 +135,7 @@ export class TargetWriter {
       const rest = await this.#withoutTaken(returner, entries, taken)
       if (!isUnsavable(error)) throw error
       if (rest.length > 1) return this.#oneByOne(returner, rest)
-      await this.#putAside(rest, messageOf(error))
+      await this.#putAside(rest, this.#reasonOf(error))
       return undefined
     }
     this.#rememberAccepted(entries.at(-1))
@@ -194,9 +195,9 @@ export class TargetWriter {
       await this.#settings.outbox.done(this.#settings.target, [entry])
       await this.#written([entry])
       await this.#reviewSuspects(returner)
-    } else if (isUnsavable(error)) await this.#putAside([entry], messageOf(error))
+    } else if (isUnsavable(error)) await this.#putAside([entry], this.#reasonOf(error))
     else {
-      this.#suspects.failed(entry, messageOf(error))
+      this.#suspects.failed(entry, this.#reasonOf(error))
       return error
     }
     return undefined
@@ -225,6 +226,11 @@ export class TargetWriter {
     } catch (error) {
       return error ?? new Error('It failed without a reason.')
     }
+  }
+
+  /** Return the reason of a failure for logs and states, without the secret options of the returner. */
+  #reasonOf(error: unknown): string {
+    return withoutSecrets(this.#settings.log, messageOf(error))
   }
 
   #rememberAccepted(entry: QueueEntry | undefined): void {
@@ -267,7 +273,7 @@ export class TargetWriter {
   }
 
   async #failed(error: unknown): Promise<void> {
-    const reason = messageOf(error)
+    const reason = this.#reasonOf(error)
     const wasUp = this.#state.state === 'up'
     this.#state = failedState(this.#state, reason, this.#now())
     if (wasUp) {

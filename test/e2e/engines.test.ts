@@ -21,14 +21,14 @@ const moody = (version: string) => `
 import { engine, p } from 'salt-ts'
 const refuse = () => { throw new Error('not to be looked at') }
 export default engine({
-  options: { place: p.default(p.string(), 'moody') },
-  async start({ options: { place }, events, log, role, id, signal }) {
+  options: { place: p.default(p.string(), 'moody'), token: p.secret(p.default(p.string(), 'open sesame')) },
+  async start({ options: { place, token }, events, log, role, id, signal }) {
     const heard = events.listen(place + '/')
-    log.info(place + ' listens', { heard: () => heard })
+    log.info(place + ' listens with ' + token, { heard: () => heard })
     await events.fireMaster(place + '/begun', { role, id, pid: process.pid, version: '${version}' })
     for await (const { tag, data } of heard) {
       if (tag.endsWith('/return')) return
-      if (tag.endsWith('/throw')) throw new Error('on purpose')
+      if (tag.endsWith('/throw')) throw new Error('on purpose with ' + token)
       if (tag.endsWith('/exit')) process.exit(3)
       if (tag.endsWith('/abort')) process.abort()
       if (tag.endsWith('/proxy')) throw new Proxy({}, { get: refuse, has: refuse, getPrototypeOf: refuse })
@@ -143,7 +143,7 @@ describe('an engine', () => {
 
   test.each([
     ['return', 'it returned'],
-    ['throw', 'Error: on purpose'],
+    ['throw', 'Error: on purpose with **********'],
     ['exit', 'its process ended with exit code 3'],
     ['stray', 'Error: in a timer'],
     ['abort', 'its process was ended by SIGABRT'],
@@ -157,6 +157,7 @@ describe('an engine', () => {
       new RegExp(`Engine\\(by-${way}\\) has ended and will be restarted in \\d\\.\\d seconds: `),
     )
     expect(cluster.master.output).not.toContain('stack trace')
+    expect(cluster.master.output).not.toContain('open sesame')
   })
 
   test('an engine that is killed is restarted', async () => {

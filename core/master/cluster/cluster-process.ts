@@ -17,7 +17,7 @@ import { jobSinks, openJobCache } from '../../jobs/open-job-cache.ts'
 import { Publications } from '../../jobs/publications.ts'
 import { loadMasterKeys } from '../../keys/master-keys.ts'
 import { requestRotation } from '../../keys/rotation.ts'
-import { openLoader } from '../../loader/index.ts'
+import { maskingLog, openLoader } from '../../loader/index.ts'
 import type { Logger } from '../../log/index.ts'
 import { openConfiguredReturner } from '../../outbox/open-returner.ts'
 import { targetFrom } from '../../outbox/outbox-target.ts'
@@ -134,7 +134,11 @@ async function openSharedStore(
   log: Logger,
   disposer: Disposer,
 ): Promise<{ name: string; store: SharedStore }> {
-  const host = { loader: openLoader('returners', { config, log }), config: { ...config }, log }
+  const host = {
+    loader: openLoader('returners', { config, log }),
+    config: { ...config },
+    log: maskingLog(log),
+  }
   const { cluster_id: cluster = '' } = config
   if (!CLUSTER.test(cluster))
     throw new SaltError(

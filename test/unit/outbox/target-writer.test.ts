@@ -1,14 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { p } from '../../../core/author/params.ts'
 import {
   type EventRecord,
   type Returner,
   type ReturnRecord,
   UnsavableError,
 } from '../../../core/author/returner.ts'
+import { hideSecrets, maskingLog } from '../../../core/loader/index.ts'
 import { Outbox, type OutboxItem, type TargetState } from '../../../core/outbox/outbox.ts'
 import { TargetWriter, type TargetWriterSettings } from '../../../core/outbox/target-writer.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
-import { quietLog } from '../../harness/log.ts'
+import { quietLog, spyLog } from '../../harness/log.ts'
 import { SLOW } from '../../harness/slow.ts'
 import { until } from '../../harness/until.ts'
 
@@ -287,4 +289,25 @@ test('the writer leaves unwritten entries in the outbox when it is closed', asyn
   await writer.close()
   expect(outbox.counts('fake')).toMatchObject({ queued: 3, dead: 0 })
   expect(outbox.state('fake')).toMatchObject({ state: 'down', error: 'the store is away' })
+})
+
+test('secret options of the returner are masked in the log, in the state and in the reason of what is put aside', async () => {
+  const log = spyLog()
+  const masking = maskingLog(log)
+  hideSecrets(masking, { password: 'open sesame' }, { password: p.secret(p.string()) })
+  const store = new FakeStore()
+  const states: TargetState[] = []
+  const errors = [new Error('open sesame is refused'), new UnsavableError('not with open sesame')]
+  store.gate = () => {
+    const error = errors.shift()
+    if (error) throw error
+  }
+  await outbox.add(['fake'], [ret(1)])
+  deliver(store, { log: masking, onState: (state) => states.push(state) })
+  await until('the return is put aside', () => outbox.counts('fake').dead === 1)
+  expect(states[0]?.error).toBe('********** is refused')
+  expect([...outbox.dead('fake')].map(({ reason }) => reason)).toEqual(['not with **********'])
+  expect(JSON.stringify([log.debug.mock.calls, log.warn.mock.calls, log.error.mock.calls])).not.toContain(
+    'sesame',
+  )
 })
