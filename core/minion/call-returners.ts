@@ -7,6 +7,8 @@ import { ReturnSpool } from '../jobs/return-spool.ts'
 import { maskingLog, openLoader, withoutSecrets } from '../loader/index.ts'
 import { checkReturner, openConfiguredReturner, type ReturnerHost } from '../outbox/index.ts'
 import { targetsOf, targetText } from '../outbox/outbox-target.ts'
+import { writeTimes } from '../outbox/returner-writer.ts'
+import { withDeadline } from '../outbox/write.ts'
 import { spoolDirectory } from './paths.ts'
 
 type GrainsAndPillar = Readonly<Record<'grains' | 'pillar', Readonly<Record<string, unknown>>>>
@@ -28,12 +30,13 @@ export async function returnersOfCall(
   const loader = openLoader('returners', { config, grains, log })
   const host: ReturnerHost = { loader, config: { ...config }, places: [grains, pillar], log }
   const targets = targetsOf(names)
+  const { timeoutMs } = writeTimes(config)
   for (const target of targets) await checkReturner(target, host)
 
   async function save(name: string, ret: ReturnRecord): Promise<void> {
-    const returner = await openConfiguredReturner({ name }, host)
+    const returner = await withDeadline('opening', timeoutMs, () => openConfiguredReturner({ name }, host))
     try {
-      await returner.save(ret)
+      await withDeadline('save', timeoutMs, () => returner.save(ret))
     } finally {
       await close(name, returner)
     }
@@ -42,7 +45,7 @@ export async function returnersOfCall(
   /** Close a returner. Never rejects: a return that was saved stays saved. */
   async function close(name: string, returner: Returner): Promise<void> {
     try {
-      await returner.close?.()
+      await withDeadline('close', timeoutMs, () => returner.close?.())
     } catch (error) {
       log.debug(`The returner ${name} could not be closed: ${messageOf(error)}`)
     }

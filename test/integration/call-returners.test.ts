@@ -80,3 +80,15 @@ export default returner({
   ])
   expect(log.warn.mock.calls.flat()).toContain('Signing in with **********')
 })
+
+test('a return whose returner cannot be opened in time waits in the outbox', async () => {
+  const config = await configWith(
+    'opening',
+    'export default { options: {}, create: () => new Promise(() => {}) }',
+  )
+  const settings = { ...config, returner_timeout: 0.05 }
+  const save = await returnersOfCall('opening', settings, { grains: {}, pillar: {} }, quietLog)
+  expect(await save(ret)).toEqual([
+    'The store of the returner opening does not accept the return: Its opening did not finish within 0.05 seconds (returner_timeout). It waits in the outbox of this minion.',
+  ])
+})

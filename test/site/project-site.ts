@@ -20,7 +20,7 @@ export async function writeProjectSite(out: string, names = KINDS): Promise<stri
   const folders = names
     .flatMap((name) => kinds.get(name) ?? [])
     .map((kind) => [kind, join(root, kind.builtIn)] as const)
-  const { files, unread } = await documentedFolders(folders, true)
+  const { files, unread } = await documentedFolders(folders, { builtIn: true })
   if (unread.length > 0) throw new Error(unread.join('\n'))
   const extensions = files.map(pageOf)
   const pages = [...(await Promise.all(listedPages(index).map(docPage))), ...extensions]

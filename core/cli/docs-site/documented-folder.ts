@@ -4,11 +4,13 @@ import path from 'node:path'
 import type { Params } from '../../author/params.ts'
 import { messageOf } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
+import { withTimeout } from '../../base/with-timeout.ts'
 import { readDocs } from '../../loader/describe/docs.ts'
-import { importFile } from '../../loader/files/import-file.ts'
+import { importFile, type Namespace } from '../../loader/files/import-file.ts'
 import { listFolder } from '../../loader/files/index-files.ts'
 import { listFunctions, plainParams } from '../../loader/functions.ts'
 import { type Kind, kinds } from '../../loader/kinds.ts'
+import { LOAD_MS } from '../../loader/loader.ts'
 import { namesOf } from '../../loader/offer/virtual.ts'
 import type { DocumentedFile, DocumentedFunction } from './function-page.ts'
 
@@ -34,16 +36,21 @@ export async function kindFoldersIn(folder: string): Promise<KindFolders> {
 }
 
 /** Read all files of these folders that offer something to users, sorted by the names that users have for them. */
-export async function documentedFolders(folders: KindFolders, builtIn = false): Promise<DocumentedFolder> {
+export async function documentedFolders(
+  folders: KindFolders,
+  { builtIn = false, loadMs = LOAD_MS } = {},
+): Promise<DocumentedFolder> {
   const files: DocumentedFile[] = []
   const unread: string[] = []
   for (const [kind, folder] of folders) {
     const found = listFolder(folder).map(async ({ name, candidates: [file] }) => {
       if (!file) return []
-      return documentedFile(kind, name, file.path, builtIn).catch((error: unknown) => {
-        unread.push(messageOf(error))
-        return []
-      })
+      return importInTime({ path: file.path, builtIn }, loadMs)
+        .then((namespace) => documentedFile(kind, name, file.path, namespace))
+        .catch((error: unknown) => {
+          unread.push(messageOf(error))
+          return []
+        })
     })
     files.push(...(await Promise.all(found)).flat().sort(byNames))
   }
@@ -56,9 +63,8 @@ async function documentedFile(
   kind: Kind,
   file: string,
   source: string,
-  builtIn: boolean,
+  namespace: Namespace,
 ): Promise<DocumentedFile[]> {
-  const namespace = await importFile({ path: source, builtIn })
   const docs = await readDocs(source)
   const about = { kind: kind.name, file, doc: docs.module }
   if (kind.shape === 'plugin') {
@@ -71,6 +77,15 @@ async function documentedFile(
     return { name: `${names[0]}.${own}`, doc: docs.functions.get(own), signature }
   })
   return functions.length === 0 ? [] : [{ ...about, names, functions: functions.sort(byName) }]
+}
+
+/** Import a file. Rejects if it does not finish loading in time. */
+function importInTime(file: Parameters<typeof importFile>[0], ms: number): Promise<Namespace> {
+  const late = () =>
+    new Error(
+      `${file.path}: did not finish loading within ${ms / 1000} s; does it wait for something at its top level?`,
+    )
+  return withTimeout(importFile(file), ms, late)
 }
 
 const byName = (a: DocumentedFunction, b: DocumentedFunction): number => (a.name < b.name ? -1 : 1)

@@ -8,8 +8,12 @@ import { html } from './html.ts'
 import { writeSite } from './write-site.ts'
 
 /** Write the site of a folder of extensions. Returns the text to print. */
-export async function writeFolderDocs(folder: string, out: string): Promise<string> {
-  const { files, unread } = await documentedFolders(await kindFoldersIn(folder))
+export async function writeFolderDocs(
+  folder: string,
+  out: string,
+  options: { readonly loadMs?: number } = {},
+): Promise<string> {
+  const { files, unread } = await documentedFolders(await kindFoldersIn(folder), options)
   if (files.length === 0)
     throw new SaltError(
       'FUNCTION_NOT_FOUND',

@@ -24,10 +24,27 @@ export type Program = (new (
 /** Run a program to its end and exit with its exit code. */
 export async function runProgram(program: Program, argv = process.argv.slice(2)): Promise<never> {
   watchStandardStreams()
+  watchForNothingLeft(program)
   const code = await exitCodeFrom(program, argv)
   const error = await new Promise<Error | null | undefined>((done) => process.stdout.write('', done))
   if (error) exitOnOutputError(error)
   process.exit(code)
+}
+
+/**
+ * Exit with an error if nothing is left to do although the program has not ended: Node would exit with 0, as if it had. The first
+ * time, a function that waits so fails (`runGuarded`), and the program goes on.
+ */
+function watchForNothingLeft({ id }: Program): void {
+  process.once('beforeExit', () => {
+    setImmediate(() => undefined)
+    process.once('beforeExit', () => {
+      printNote(
+        `ERROR: ${id} cannot go on: it waits for a promise that nothing in its process will ever resolve or reject.`,
+      )
+      process.exit(exitCodes.failed)
+    })
+  })
 }
 
 /**

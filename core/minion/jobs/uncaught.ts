@@ -1,6 +1,6 @@
 /**
- * Makes an uncaught exception of a function, or a call of `process.exit`, a failure of that function instead of the end of its
- * process.
+ * Makes an uncaught exception of a function, a call of `process.exit`, or a wait without an end in a process that has nothing else
+ * to do, a failure of that function instead of the end of its process.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { syncBuiltinESMExports } from 'node:module'
@@ -15,6 +15,9 @@ interface Guarded {
 
 /** Time that a function has to end after it failed in this way. */
 const GRACE_MS = 1000
+
+const NOTHING_LEFT =
+  'The minion function waits for a promise that nothing in its process will ever resolve or reject.'
 
 const guarded = new AsyncLocalStorage<Guarded>()
 let isInstalled = false
@@ -37,7 +40,7 @@ export function surviveUncaughtErrors(log: Log): void {
   only = { fail: (reason) => log.error(reason) }
 }
 
-/** Run functions until they have finished, or have failed by an uncaught error or `process.exit`. */
+/** Run functions until they have finished, or have failed by an uncaught error, `process.exit` or a wait without an end. */
 export async function runGuarded<T>(work: () => Promise<T>, settings: GuardSettings<T>): Promise<T> {
   const { abort, log, alone = false, failed } = settings
   install()
@@ -53,10 +56,13 @@ export async function runGuarded<T>(work: () => Promise<T>, settings: GuardSetti
     },
   }
   if (alone) only = own
+  const onNothingLeft = () => own.fail(NOTHING_LEFT)
+  process.on('beforeExit', onNothingLeft)
   try {
     return await Promise.race([guarded.run(own, work), givenUp.promise])
   } finally {
     over = true
+    process.off('beforeExit', onNothingLeft)
     clearTimeout(leaving)
   }
 }

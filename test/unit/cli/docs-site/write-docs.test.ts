@@ -100,6 +100,14 @@ test('a folder whose index.html salt-ts did not write is left unchanged', async 
   expect(await readdir(out)).toEqual(['index.html'])
 })
 
+test('a file that does not finish loading is left out, and named', async () => {
+  await put('modules/shop.ts', SHOP)
+  await put('modules/waiting.ts', 'await new Promise(() => {})')
+  expect(await writeFolderDocs(folder, out, { loadMs: 2000 })).toMatch(
+    /Note: left out, since it cannot be imported: .*waiting\.ts: did not finish loading within 2 s;/,
+  )
+})
+
 test('a folder without functions is an error', async () => {
   await expect(writeFolderDocs(folder, out)).rejects.toThrow(/^No file in .* exports a function\.$/)
 })
