@@ -39,7 +39,7 @@ export function offerFindings(files: Sources, { refusal, absent, blocks }: Loade
   const { by, reason = '' } = refusal ?? {}
   const why = reason.replace(`${source.path}: `, '')
   if (blocks) return [endlessFinding(files, why)]
-  const failed = /^(virtual|init|dependsOn) failed: /.exec(why)?.[1]
+  const failed = /^(virtual|virtualName|virtualAliases|init|dependsOn) failed: /.exec(why)?.[1]
   if (by === 'failure' && failed !== undefined) return [finding('virtual-fails', at(failed), sentence(why))]
   const whole = by === 'virtual' ? [refused(source, refusal?.reason)] : []
   const single = [...(absent ?? [])].map(([name, why]) =>

@@ -27,7 +27,10 @@ export const rules = {
   'nothing-offered': { severity: 'error', finds: 'a file without functions for users' },
   'hides-built-in': { severity: 'warning', finds: 'a name that salt-ts has itself' },
   'trailing-underscore': { severity: 'warning', finds: 'a function whose name ends with _' },
-  'virtual-fails': { severity: 'error', finds: 'virtual, init or dependsOn that fails' },
+  'virtual-fails': {
+    severity: 'error',
+    finds: 'virtual, virtualName, virtualAliases, init or dependsOn that fails',
+  },
   'virtual-refuses': { severity: 'note', finds: 'a file or function that is not offered on this host' },
   'invalid-schema': { severity: 'error', finds: 'a schema that cannot be used' },
   'invalid-default': { severity: 'error', finds: 'a default that its own parameter refuses' },

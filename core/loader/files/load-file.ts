@@ -37,7 +37,7 @@ export async function loadFile(file: SourceFile, settings: LoadSettings): Promis
   const blocked = settings.blocked?.(file)
   if (blocked !== undefined) return { ...failed(file, blocked), blocks: true }
   const seconds = settings.timeoutMs / 1000
-  const reason = `${file.path}: did not finish loading within ${seconds} s; does it wait for something at its top level?`
+  const reason = `${file.path}: did not finish loading within ${seconds} s; does it wait for something at its top level, in init or in virtual?`
   const work = importAndAsk(file, settings)
   if (!file.builtIn && settings.watch) reportUntilLoaded(file, work, settings.watch, settings.timeoutMs)
   try {

@@ -2,6 +2,7 @@ import { isFn } from '../../author/fn.ts'
 import type { LoadFacts, Virtual } from '../../author/kinds.ts'
 import { messageOf } from '../../base/errors.ts'
 import type { Namespace } from '../files/import-file.ts'
+import { typeInWords } from '../kind-of.ts'
 import { type DependencyFacts, missingDependencies } from './depends.ts'
 
 /** Facts for files that are being loaded. */
@@ -27,6 +28,8 @@ export async function askAvailability(
   path: string,
 ): Promise<Availability> {
   const names = namesOf(namespace, name)
+  const malformed = malformedName(namespace)
+  if (malformed !== undefined) return { names, refusal: { by: 'failure', reason: `${path}: ${malformed}` } }
   const failed = (what: string, error: unknown): Availability => ({
     names,
     refusal: { by: 'failure', reason: `${path}: ${what} failed: ${messageOf(error)}` },
@@ -55,9 +58,12 @@ type Convention = (facts: FileLoadFacts) => unknown
 /** Whether an export is a plain function; one made by `fn` is a function for users. */
 const isConvention = (value: unknown): value is Convention => typeof value === 'function'
 
-function askVirtual(virtual: unknown, facts: FileLoadFacts): unknown {
+/** Resolve with what `virtual` answers. Rejects for an answer that is neither a boolean nor a text. */
+async function askVirtual(virtual: unknown, facts: FileLoadFacts): Promise<unknown> {
   if (virtual === undefined || isFn(virtual)) return true
-  return typeof virtual === 'function' ? (virtual as Virtual)(facts) : virtual
+  const answer: unknown = await (typeof virtual === 'function' ? (virtual as Virtual)(facts) : virtual)
+  if (typeof answer === 'boolean' || typeof answer === 'string') return answer
+  throw new Error(`it gives ${typeInWords(answer)}, not true, false or a text with the reason`)
 }
 
 /** Read the result of `virtual`: anything but true is a refusal, and a text is its reason. */
@@ -66,6 +72,16 @@ function verdict(answer: unknown): Pick<Availability, 'refusal'> {
   return {
     refusal: { by: 'virtual', ...(typeof answer === 'string' && answer !== '' && { reason: answer }) },
   }
+}
+
+/** Return a sentence about a name that is not text. A function for users may have the name of a convention. */
+function malformedName({ virtualName, virtualAliases }: Namespace): string | undefined {
+  const isText = (value: unknown) => typeof value === 'string'
+  if (virtualName !== undefined && !isText(virtualName) && !isFn(virtualName))
+    return `virtualName failed: it is ${typeInWords(virtualName)}, not text`
+  if (virtualAliases === undefined || isFn(virtualAliases)) return undefined
+  if (Array.isArray(virtualAliases) && virtualAliases.every(isText)) return undefined
+  return 'virtualAliases failed: it is not a list of texts'
 }
 
 /** Return the names that users have for a file: those it exports, or its own. */

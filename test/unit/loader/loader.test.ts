@@ -225,6 +225,18 @@ describe('virtual', () => {
     const only = openFixtures({ disable_modules: ['provides'] }, { grains: { os: 'Debian' } })
     expect(await call(only, 'pkg.install')).toBe('installed by refuses')
   })
+  test.each([
+    [
+      'virtual = () => undefined',
+      'virtual failed: it gives undefined, not true, false or a text with the reason',
+    ],
+    ['virtual = 1', 'virtual failed: it gives a number, not true, false or a text with the reason'],
+    ["virtualName = ['pkg']", 'virtualName failed: it is a list, not text'],
+    ["virtualAliases = 'pkgs'", 'virtualAliases failed: it is not a list of texts'],
+  ])('%s is an error, and not a refusal without a reason', async (declared, reason) => {
+    await put('modules/a.js', `export const ${declared}\nexport const f = () => 1\n`)
+    expect(await call(open(), 'a.f')).toContain(`a.js: ${reason}`)
+  })
   test('aliases provide the same functions; init runs before virtual, and its failure is a reason', async () => {
     await put(
       'modules/a.js',

@@ -123,6 +123,16 @@ test.each<[what: string, text: string, found: string[]]>([
     "export const a = () => 1\nexport const virtual = () => { throw new Error('oh') }\n",
     ['2:1 virtual-fails'],
   ],
+  [
+    'virtual without an answer',
+    'export const a = () => 1\nexport const virtual = () => undefined\n',
+    ['2:1 virtual-fails'],
+  ],
+  [
+    'a virtual name that is no text',
+    'export const a = () => 1\nexport const virtualName = 5\n',
+    ['2:1 virtual-fails'],
+  ],
   ['an exit', 'export const a = () => {\n  process.exit(1)\n}\n', ['2:3 process-exit']],
   ['a syntax error', 'export const a = 1\nexport const = 2\n', ['2:14 import-fails']],
   ['an import of a missing file', "import './_no.ts'\nexport const a = () => 1\n", ['1:8 missing-import']],
