@@ -1,6 +1,6 @@
 import { messageOf, SaltError } from '../base/errors.ts'
 import { Encoded } from './encoded.ts'
-import { representationOf } from './representation.ts'
+import { isIterator, representationOf } from './representation.ts'
 import { DateTime, NamedConstant } from './values.ts'
 
 /** Levels of nested arrays and maps in a message. */
@@ -49,6 +49,7 @@ class Search {
     if (typeof value !== 'object' || value === null || isLeaf(value)) return undefined
     if (depth > this.#levels) return this.#problem(`is nested deeper than ${this.#levels} levels`)
     if (value instanceof Promise) return this.#problem('is a promise; await it')
+    if (isIterator(value)) return this.#problem('is an iterator; make a list of it, [...iterator]')
     this.#above.push(value)
     try {
       return this.#inside(value, depth)

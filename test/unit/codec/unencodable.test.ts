@@ -11,6 +11,9 @@ const throwing = {
     },
   },
 }
+async function* rows() {
+  yield 1
+}
 class Loop {
   toJSON() {
     return new Loop()
@@ -27,6 +30,12 @@ describe('an error names the place of the value that cannot be encoded', () => {
     ['a function in a Map', new Map([['a', new Map([[7, () => 1]])]]), 'return.a.7 is a function'],
     ['a key that is a list', { a: new Map([[[1], 2]]) }, 'return.a has a key that is an array or a map'],
     ['a promise', { a: Promise.resolve(1) }, 'return.a is a promise; await it'],
+    [
+      'an iterator',
+      { a: new Map([['x', 1]]).keys() },
+      'return.a is an iterator; make a list of it, [...iterator]',
+    ],
+    ['a generator', { a: rows() }, 'return.a is an iterator; make a list of it, [...iterator]'],
     ['a getter that throws', throwing, 'return.inside cannot be read: no room'],
     ['what toJSON gives', { a: { b: new Loop() } }, 'is nested deeper than'],
     ['too many levels', nested(129), 'is nested deeper than'],
