@@ -111,6 +111,9 @@ interface RecordOptions extends Described {
 type ValueParam<T, I = T> = Param<T, 'value', boolean, I>
 type OptionalParam<T, I = T> = Param<T, 'value', true, I>
 
+/** Whether a parameter, or one of several, may be left out: `true` if it was made so. */
+type MayBeLeftOut<S> = [Extract<S, OptionalParam<unknown, unknown>>] extends [never] ? boolean : true
+
 type OptionalKeys<P extends Options> = {
   [K in keyof P]: P[K] extends OptionalParam<unknown, unknown> ? K : undefined extends Input<P[K]> ? K : never
 }[keyof P]
@@ -194,16 +197,22 @@ function object<P extends Options>(given: P, options: Described): ValueParam<Arg
   )
 }
 
+/** What makes one of several members optional, with its default. */
+const leftOutAs = (members: readonly Param<unknown>[]): Pick<Param<unknown>, 'optional' | 'default'> => {
+  const { optional, default: fallback } = members.find((member) => member.optional) ?? {}
+  return { ...(optional && { optional }), ...(fallback !== undefined && { default: fallback }) }
+}
+
 const NULL: Param<null> = { kind: 'value', schema: { type: 'null' } }
 
 /** Return a copy of a parameter with its conversion followed by another one. */
-function followed<T, I>(param: Param<unknown>, next: Convert): ValueParam<T, I> {
+function followed(param: Param<unknown>, next: Convert): Param<unknown, 'value'> {
   const { convert } = param
   const both: Convert = async (given) => {
     const first = convert ? await convert(given) : { value: given }
     return 'demand' in first ? first : next(first.value)
   }
-  return { ...param, kind: 'value', convert: both } as ValueParam<T, I>
+  return { ...param, kind: 'value', convert: both }
 }
 
 const day = (text: string): Date | undefined => {
@@ -279,20 +288,32 @@ export const p = {
   object: <P extends Options>(properties: P, options: Described = {}) => object(properties, options),
   union: <const U extends readonly Schema[]>(...given: U) => {
     const members = given.map((member) => paramIn('union', member))
-    return value<Output<U[number]>, Input<U[number]>>(
+    const union = value<Output<U[number]>, Input<U[number]>>(
       { anyOf: members.map(({ schema }) => schema) },
       members,
       convertUnion(members),
     )
+    return { ...union, ...leftOutAs(members) } as Param<
+      Output<U[number]>,
+      'value',
+      MayBeLeftOut<U[number]>,
+      Input<U[number]>
+    >
   },
   /** The value, or null. */
   nullable: <S extends Schema>(given: S) => {
     const members = [NULL, paramIn('nullable', given)]
-    return value<Output<S> | null, Input<S> | null>(
+    const nullable = value<Output<S> | null, Input<S> | null>(
       { anyOf: members.map(({ schema }) => schema).reverse() },
       members,
       convertUnion(members),
     )
+    return { ...nullable, ...leftOutAs(members) } as Param<
+      Output<S> | null,
+      'value',
+      MayBeLeftOut<S>,
+      Input<S> | null
+    >
   },
   /**
    * The parameter with one more condition. `demand` ends the sentence about a value that does not meet it:
@@ -303,9 +324,9 @@ export const p = {
     meets: (value: Output<S>) => boolean | Promise<boolean>,
     demand: string,
   ) =>
-    followed<Output<S>, Input<S>>(paramIn('refine', given), async (found) =>
+    followed(paramIn('refine', given), async (found) =>
       (await meets(found as Output<S>)) ? { value: found } : refused(demand, found),
-    ),
+    ) as Param<Output<S>, 'value', MayBeLeftOut<S>, Input<S>>,
   /** The parameter with a description for its help. */
   described: <S extends Schema>(given: S, description: string): AsParam<S> => {
     const param = paramIn('described', given)

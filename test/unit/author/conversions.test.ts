@@ -3,7 +3,7 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Context, type Fn, fn, p } from '../../../core/author/index.ts'
+import { type ArgumentsOf, type Context, type Fn, fn, p } from '../../../core/author/index.ts'
 import { schemaOf } from '../../../core/loader/calls/schema.ts'
 import { typed } from '../../../core/loader/calls/typed.ts'
 import { makeLoaded } from '../../../core/loader/functions.ts'
@@ -65,6 +65,21 @@ describe('parameters of p', () => {
     await expect(got(p.nullable(p.integer()), 'x')).rejects.toThrow(
       '\'x\' must be an integer or null, not "x"',
     )
+  })
+  test('a parameter with a default, or that may be left out, may be left out inside p.nullable and p.union as well', async () => {
+    const made = fn(
+      {
+        port: p.nullable(p.default(p.integer(), 22)),
+        name: p.nullable(p.optional(p.string())),
+        size: p.union(p.boolean(), p.default(p.integer(), 5)),
+        even: p.refine(p.default(p.integer(), 4), (n) => n % 2 === 0, 'must be even'),
+      },
+      ({ port, name, size, even }) => [port, name, size, even],
+    )
+    const none: ArgumentsOf<typeof made> = [{}] // compiles only if all may be left out
+    expect(await call(made as never, { ...none[0] })).toEqual([22, undefined, 5, 4])
+    const given = { port: null, name: null, size: false, even: 2 }
+    expect(await call(made as never, given)).toEqual([null, null, false, 2])
   })
   test('a refinement is an additional condition, whose sentence is shown', async () => {
     const even = p.refine(p.integer(), (n) => n % 2 === 0, 'must be even')
