@@ -1,4 +1,5 @@
 /** What files import, as their text shows it. Imports of types alone do not count: they are gone when the file runs. */
+import { realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { fileOf } from '../files/import-cycle.ts'
 import { type Finding, finding } from './rules.ts'
@@ -64,8 +65,9 @@ export async function localFiles(file: string): Promise<LocalFiles> {
     const source = await SourceText.read(next)
     read.set(next, source)
     const own: Step[] = []
+    const folder = path.dirname(await realpath(next).catch(() => next)) // as Node follows links
     for (const { specifier, at, first } of importsOf(source).filter(isLocal)) {
-      const to = await fileOf(path.resolve(path.dirname(next), specifier.replace(/[?#].*/, '')))
+      const to = await fileOf(path.resolve(folder, specifier.replace(/[?#].*/, '')))
       if (to === undefined) findings.push(missing(source, specifier, at))
       else if (/\.[cm]?[jt]s$/.test(to)) waiting.push(to)
       if (to !== undefined && first) own.push({ from: source, at, to })

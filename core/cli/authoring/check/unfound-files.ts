@@ -1,5 +1,5 @@
 /** Files that no loader finds although they are extensions: in the wrong folder, with the wrong name, or with the name of another. */
-import { readdir } from 'node:fs/promises'
+import { readdir, realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { closest } from '../../../base/closest.ts'
 import { type Finding, finding } from '../../../loader/check/rules.ts'
@@ -12,7 +12,9 @@ const FOLDERS = [...kinds.values()].flatMap(({ folders }) => folders)
 /** Folders of what is installed, compiled or tested. */
 const SKIPPED = /^(?:\..*|node_modules|dist|build|out|coverage|tests?|__tests__)$/
 /** Files that are neither helpers, declarations nor tests. */
-const SOURCE = /^(?![_.])(?!.*\.(?:d|test|spec)\.).*\.(?:[cm]?js|m?ts)$/
+const SOURCE = /^(?![_.])(?!.*\.(?:d|test|spec)\.).*\.(?:[cm]?[jt]s|[jt]sx)$/
+/** Endings of sources that no loader reads. */
+const UNREAD = /\.(?:cts|[jt]sx)$/
 /** Levels of folders that are searched. */
 const MAX_DEPTH = 6
 
@@ -26,7 +28,9 @@ const IMPORT = /from\s+['"]salt-ts['"]/
 
 /** Return the findings about extensions below a folder that are not among the files that loaders found there. */
 export async function unfoundFindings(folder: string, found: readonly SourceFile[]): Promise<Finding[]> {
-  const known = new Set(found.map((file) => file.path))
+  const paths = found.map((file) => file.path)
+  const real = paths.map((file) => realpath(file).catch(() => file))
+  const known = new Set([...paths, ...(await Promise.all(real))]) // what a link leads to is found by the link
   const ofIndexes = new Set(
     [...known].filter((file) => /^index\./.test(path.basename(file))).map((file) => path.dirname(file)),
   )
@@ -77,6 +81,8 @@ function whyUnfound(file: string): string {
   const stem = withoutEnding(path.basename(file))
   if (isKind(folder) && stem.includes('.'))
     return `No loader finds this file, since there is a dot in its name; name it '${stem.replaceAll('.', '_')}'.`
+  if (isKind(folder) && UNREAD.test(file))
+    return `No loader finds this file, since its name ends with ${path.extname(file)}; name it '${stem}.ts'.`
   const above = path.basename(path.dirname(path.dirname(file)))
   if (isKind(above))
     return `No loader finds this file, since it is in a folder below '${above}'; move it there, or name it 'index' if '${folder}' is its name.`

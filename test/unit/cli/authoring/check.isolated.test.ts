@@ -90,6 +90,7 @@ const mistakes: Readonly<Record<string, readonly [text: string, ...found: string
   ],
   'module/elsewhere.ts': [`${HEAD}export const a = fn(() => 1)\n`, '2:1 unfound-file'],
   'modules/with.dot.ts': [`${HEAD}export const a = fn(() => 1)\n`, '2:1 unfound-file'],
+  'modules/common.cts': [`${HEAD}export const a = fn(() => 1)\n`, '2:1 unfound-file'],
   'modules/below/inner.ts': [`${HEAD}export const a = fn(() => 1)\n`, '2:1 unfound-file'],
   'ping.ts': [`${HEAD}export const a = fn(() => 1)\n`, '2:1 unfound-file'],
   'modules/twice.ts': [`${HEAD}export const a = fn(() => 1)\n`, '1:1 hidden-file'],
@@ -111,6 +112,18 @@ async function writeMistakes(): Promise<void> {
   await put('new/node_modules/native/package.json', JSON.stringify({ name: 'native', scripts }))
   await put('new/node_modules/native/index.js', 'module.exports = 1\n')
 }
+
+test('an extension that is a link is checked as Node imports it: by the folder of the file that it leads to', async () => {
+  await put('linked/shared/_helper.ts', 'export const one = 1\n')
+  await put(
+    'linked/shared/shop.ts',
+    `${HEAD}import { one } from './_helper.ts'\nexport const a = fn(() => one)\n`,
+  )
+  await mkdir(join(folder, 'linked/modules'))
+  await symlink('../shared/shop.ts', join(folder, 'linked/modules/shop.ts'))
+  const { findings } = await checkFolder(join(folder, 'linked'), patient)
+  expect(findings.filter(({ severity }) => severity !== 'note')).toEqual([])
+})
 
 describe('a folder of mistakes', () => {
   let checked: CheckedFolder
@@ -147,7 +160,7 @@ describe('a folder of mistakes', () => {
     expect(lines).toContainEqual(
       expect.stringContaining(`${unfound} there is a dot in its name; name it 'with_dot'.`),
     )
-    expect(summary(checked)).toBe('7 errors and 12 warnings in 16 files.')
+    expect(summary(checked)).toBe('7 errors and 13 warnings in 16 files.')
   })
 
   test('is a log of SARIF 2.1.0', () => {
