@@ -10,6 +10,7 @@ import {
   type ParamsOf,
   type ResultInput,
   type Schema,
+  type WithReadonlyLists,
 } from './params.ts'
 
 const brand = Symbol.for('salt-ts.fn')
@@ -36,7 +37,11 @@ type NoParams = Record<never, never>
  */
 export function fn<R>(run: Run<NoParams, R>): Fn<NoParams, Context, R>
 export function fn<const D extends Declarations, R>(params: D, run: Run<D, R>): Fn<ParamsOf<D>, Context, R>
-export function fn<const D extends Declarations, S extends Schema, const R extends Returned<ResultInput<S>>>(
+export function fn<
+  const D extends Declarations,
+  S extends Schema,
+  const R extends Returned<WithReadonlyLists<ResultInput<S>>>,
+>(
   params: D,
   run: Run<D, R>,
   options: { readonly returns: S },

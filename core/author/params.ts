@@ -60,6 +60,15 @@ type MembersWithDates<I, T> = I extends readonly (infer Item)[]
   ? WithDates<Item, T extends readonly (infer U)[] ? U : never>[]
   : { [K in keyof I]: WithDates<I[K], T extends { readonly [_ in K]?: infer U } ? U : never> }
 
+/** The type T, in which lists may be read-only ones. */
+export type WithReadonlyLists<T> = T extends readonly (infer Item)[]
+  ? readonly WithReadonlyLists<Item>[]
+  : T extends Date | Uint8Array
+    ? T
+    : T extends object
+      ? { [K in keyof T]: WithReadonlyLists<T[K]> }
+      : T
+
 type Kind = 'value' | 'rest' | 'keywords'
 
 /** Declarations by name, in the order of the positions. */

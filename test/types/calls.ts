@@ -32,6 +32,8 @@ export const plain = (text: string, times = 1): string => text.repeat(times)
 
 // The result that is declared is the one that is given.
 fn({}, () => 1, { returns: p.number() })
+fn({}, (): readonly string[] => ['a'], { returns: p.array(p.string()) })
+fn({}, (): { readonly rows: readonly string[][] } => ({ rows: [] }), { returns: p.object({ rows: p.array(p.array(p.string())) }) }) // biome-ignore format: one line
 fn({}, async () => 'a' as const, { returns: p.enum('a', 'b') })
 export const word = fn({}, () => 'a', { returns: p.enum('a', 'b') })
 same<ResultOf<typeof word>, 'a' | 'b'>(true)
