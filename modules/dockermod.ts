@@ -2,11 +2,28 @@
 
 import { CommandExecutionError, type Context, fn, p } from 'salt-ts'
 import { fnmatch } from '#internal'
-import { address, DockerRefusal, docker, dockerEvents, dockerJson, type Json } from './_docker/api.ts'
-import { containerConfig } from './_docker/container-config.ts'
-import { byId, described, sizesOf, versionNumbers } from './_docker/describe.ts'
+import { address, DockerRefusal, docker, dockerJson, filterText, ifAbsent, type Json } from './_docker/api.ts'
+import {
+  change,
+  changeRunning,
+  containers,
+  ending,
+  gone,
+  inspect,
+  isThere,
+  make,
+  makeRoom,
+  namesOfContainers,
+  stateOf,
+  stopContainer,
+} from './_docker/containers.ts'
+import { described, versionNumbers } from './_docker/describe.ts'
 import { commandParams, runInside } from './_docker/exec.ts'
+import { allImages, imageId, inspectImage, tagsOfImages } from './_docker/images.ts'
+import { connect, inspectNetwork } from './_docker/networks.ts'
 import { readOutput } from './_docker/output.ts'
+import { dependents, removeImages } from './_docker/remove-images.ts'
+import { pullImage } from './_docker/transfer.ts'
 
 export const virtualName = 'docker'
 
@@ -527,27 +544,8 @@ export const pull = fn(
  */
 export const rmi = fn(
   { names: p.rest(p.string()), kwargs: p.keywords(p.any()) },
-  async ({ names, kwargs: { force = false, prune = true } }, context) => {
-    const before = { layers: Object.keys(await allImages(true, context)), tags: await tagsOfImages(context) }
-    const errors: string[] = []
-    for (const name of names) {
-      const id = String((await inspectImage(name, context)).Id)
-      try {
-        await docker('DELETE', address(['images', id], { force, noprune: !prune }), context)
-      } catch (error) {
-        if (!(error instanceof DockerRefusal)) throw error
-        errors.push(...(await reasons(error, name, context)))
-      }
-    }
-    const [layers, tags] = [Object.keys(await allImages(true, context)), await tagsOfImages(context)]
-    if (errors.length > 0) context.retcode = 1
-    return {
-      Layers: before.layers.filter((id) => !layers.includes(id)),
-      Tags: before.tags.filter((tag) => !tags.includes(tag)),
-      retcode: errors.length > 0 ? 1 : 0,
-      ...(errors.length > 0 && { Errors: errors }),
-    }
-  },
+  ({ names, kwargs: { force = false, prune = true } }, context) =>
+    removeImages(names, { force: Boolean(force), prune: Boolean(prune) }, context),
 )
 
 /**
@@ -729,65 +727,12 @@ export const remove_volume = fn({ name }, async ({ name }, context) => {
   return true
 })
 
-const pathOf = (name: string): string => address(['containers', name])
-
-const inspect = (name: string, context: Context): Promise<Json> =>
-  dockerJson<Json>('GET', `${pathOf(name)}/json`, context)
-
-async function inspectImage(name: string, context: Context): Promise<Json> {
-  const image = await dockerJson<Json>('GET', address(['images', name, 'json']), context)
-  return { ...image, ...sizesOf(image) }
-}
-
 const inspectVolume = (name: string, context: Context): Promise<Json> =>
   dockerJson<Json>('GET', address(['volumes', name]), context)
 
-const inspectNetwork = (id: string, context: Context): Promise<Json> =>
-  dockerJson<Json>('GET', address(['networks', id]), context)
-
-async function isThere(container: string, context: Context): Promise<boolean> {
-  return (await inspect(container, context).catch(ifAbsent)) !== null
-}
-
-/** Return null for what Docker does not know. @throws another error */
-function ifAbsent(error: unknown): null {
-  if (error instanceof DockerRefusal && error.status === 404) return null
+const raise = (error: unknown): never => {
   throw error
 }
-
-async function imageId(name: string, context: Context): Promise<string | false> {
-  const image = await inspectImage(name, context).catch(() => undefined)
-  return image ? String(image.Id) : false
-}
-
-async function dependents(
-  name: string,
-  context: Context,
-): Promise<{ Containers: string[]; Images: string[] }> {
-  const { Id } = await inspectImage(name, context)
-  const all = await containers({ all: true }, context)
-  return {
-    Containers: Object.values(all).flatMap(({ ImageID, Names }) =>
-      ImageID === Id ? (Names as string[]).map(plainName) : [],
-    ),
-    Images: Object.entries(await allImages(true, context)).flatMap(([id, { ParentId }]) =>
-      ParentId === Id ? [id.slice(0, 12)] : [],
-    ),
-  }
-}
-
-/** Return what a refusal to remove an image says, and what uses the image. */
-async function reasons(error: DockerRefusal, name: string, context: Context): Promise<string[]> {
-  if (error.status !== 409) return [error.message]
-  const { Containers, Images } = await dependents(name, context)
-  const users = [
-    ...(Containers.length > 0 ? [`container(s): ${Containers.join(', ')}`] : []),
-    ...(Images.length > 0 ? [`image(s): ${Images.join(', ')}`] : []),
-  ]
-  return [error.reason, ...(users.length > 0 ? [`Image is in use by ${users.join(' and ')}`] : [])]
-}
-
-const plainName = (name: string): string => name.replace(/^\/+/, '')
 
 function portPattern(port: string | number | undefined): string {
   if (port === undefined) return '*'
@@ -798,216 +743,11 @@ function portPattern(port: string | number | undefined): string {
   )
 }
 
-async function make(
-  image: string,
-  name: string | undefined,
-  { inspect: isInspected = true, ...options }: Json,
-  context: Context,
-): Promise<Json & { readonly Id: string; readonly Name: string }> {
-  const config = containerConfig(image, options)
-  if (isInspected && (await imageId(image, context)) === false) await pullImage(image, false, context)
-  const path = address(['containers', 'create'], { name })
-  const made = await dockerJson<Json & { Id: string }>('POST', path, context, config)
-  const given = name ?? plainName(String((await inspect(made.Id, context)).Name))
-  return { ...made, Name: given }
-}
-
-/** Remove the container that has this name, if that is wanted. Return the ids that are gone. */
-async function makeRoom(
-  name: string,
-  { replace, force }: { replace: boolean; force: boolean },
-  context: Context,
-): Promise<string[]> {
-  const state = await stateOf(name, context).catch(ifAbsent)
-  if (state === null) return []
-  if (state === 'running' && !(replace && force))
-    throw new CommandExecutionError(
-      `Container '${name}' exists and is running. Run with replace=True and force=True to force removal of the existing container.`,
-    )
-  if (!replace)
-    throw new CommandExecutionError(
-      `Container '${name}' exists. Run with replace=True to remove the existing container`,
-    )
-  const before = Object.keys(await containers({ all: true }, context))
-  await docker('DELETE', address(['containers', name], { force }), context)
-  return gone(before, context)
-}
-
-const raise = (error: unknown): never => {
-  throw error
-}
-
-/** Return which of the containers are no longer there. */
-async function gone(before: readonly string[], context: Context): Promise<string[]> {
-  const after = await containers({ all: true }, context)
-  return before.filter((id) => !Object.hasOwn(after, id))
-}
-
-async function stopContainer(
-  name: string,
-  { timeout, unpause }: { readonly timeout?: number | undefined; readonly unpause: boolean },
-  context: Context,
-): Promise<object> {
-  const old = await stateOf(name, context)
-  if (old === 'paused' && !unpause) {
-    const comment = `Container '${name}' is paused, run with unpause=True to unpause before stopping`
-    return { result: false, state: { old, new: old }, comment }
-  }
-  if (old === 'paused') await change(name, 'unpause', 'running', context)
-  const { Config } = (await inspect(name, context)) as { Config?: { StopTimeout?: number } }
-  const wait = timeout ?? Config?.StopTimeout ?? STOP_SECONDS
-  const { state, ...rest } = await change(name, `stop?t=${wait}`, 'stopped', context)
-  return { ...rest, state: { ...state, old } }
-}
-
-/** Follow what a container writes until it ends, and return that with its exit code. */
-async function ending(id: string, isRemoved: boolean, context: Context): Promise<Json> {
-  const query = { follow: true, stdout: true, stderr: true }
-  const Logs = readOutput(await docker('GET', address(['containers', id, 'logs'], query), context)).all
-  if (isRemoved) return { Logs }
-  const { State } = (await inspect(id, context)) as { State?: { Status?: string; ExitCode?: number } }
-  const Warnings = State?.Status === 'exited' ? undefined : ["Container state is not 'exited'"]
-  return { Logs, ExitCode: State?.ExitCode, ...(Warnings && { Warnings }) }
-}
-
 function networksOf(
   networks: string | Readonly<Record<string, Json>> | undefined,
 ): Readonly<Record<string, Json>> {
   if (typeof networks !== 'string') return networks ?? {}
   return Object.fromEntries(split(networks).map((name) => [name, {}]))
-}
-
-async function connect(container: string, network: string, options: Json, context: Context): Promise<true> {
-  const { ipv4_address, ipv6_address, aliases, links } = options
-  await docker('POST', address(['networks', network, 'connect']), context, {
-    Container: container,
-    EndpointConfig: {
-      Aliases: aliases,
-      Links: links,
-      IPAMConfig: { IPv4Address: ipv4_address, IPv6Address: ipv6_address },
-    },
-  })
-  return true
-}
-
-async function pullImage(image: string, api_response: boolean, context: Context): Promise<Json> {
-  const before = Object.keys(await allImages(true, context)).map((id) => id.slice(0, 12))
-  const since = Date.now()
-  const path = address(['images', 'create'], sourceOf(image))
-  const events = await dockerEvents('POST', path, context)
-  const result = pulled(events, before)
-  if (result.retcode !== 0) context.retcode = 1
-  return {
-    Time_Elapsed: (Date.now() - since) / 1000,
-    ...(api_response && { API_Response: events.map((event) => JSON.stringify(event)) }),
-    ...result,
-  }
-}
-
-/** Separate the name of an image from its tag or digest. The port of a registry is no tag. */
-function sourceOf(image: string): { fromImage: string; tag: string } {
-  const [, fromImage = image, digest, tag] = /^(.+?)(?:@(.+)|:([^:/]+))?$/.exec(image) ?? []
-  return { fromImage, tag: digest ?? tag ?? 'latest' }
-}
-
-function pulled(events: readonly Json[], before: readonly string[]): Json & { readonly retcode: number } {
-  const old = new Set<string>()
-  const fresh = new Set<string>()
-  let Status: string | undefined
-  const Errors: string[] = []
-  for (const { id, status, errorDetail } of events as readonly { [key: string]: string }[]) {
-    if (errorDetail) Errors.push(errorText(errorDetail))
-    else if (status === 'Already exists') old.add(id!)
-    else if (status === 'Pull complete') fresh.add(id!)
-    else if (status === 'Download complete') (before.includes(id!) ? old : fresh).add(id!)
-    else if (status?.startsWith('Status: ')) Status = status.slice('Status: '.length)
-  }
-  const Layers = {
-    ...(old.size > 0 && { Already_Pulled: [...old] }),
-    ...(fresh.size > 0 && { Pulled: [...fresh] }),
-  }
-  return {
-    retcode: Errors.length > 0 ? 1 : 0,
-    ...(old.size + fresh.size > 0 && { Layers }),
-    ...(Status !== undefined && { Status }),
-    ...(Errors.length > 0 && { Errors }),
-  }
-}
-
-function errorText(detail: unknown): string {
-  const { code, message } = detail as { code?: number | string; message?: string }
-  return code === undefined ? String(message) : `${code}: ${message}`
-}
-
-async function stateOf(name: string, context: Context): Promise<'running' | 'paused' | 'stopped'> {
-  const { State } = (await inspect(name, context)) as { State?: { Paused?: boolean; Running?: boolean } }
-  if (State?.Paused) return 'paused'
-  return State?.Running ? 'running' : 'stopped'
-}
-
-interface Changed {
-  readonly result: boolean
-  readonly state: { readonly old: string; readonly new: string | null }
-  readonly comment?: string
-}
-
-async function change(name: string, action: string, expected: string, context: Context): Promise<Changed> {
-  const old = await stateOf(name, context)
-  if (old === expected && !action.startsWith('restart')) {
-    return {
-      result: false,
-      state: { old: expected, new: expected },
-      comment: `Container '${name}' already ${expected}`,
-    }
-  }
-  await docker('POST', `${pathOf(name)}/${action}`, context)
-  // A container that removes itself is gone when it has stopped.
-  const now = await stateOf(name, context).catch(() => null)
-  return { result: now === expected, state: { old, new: now } }
-}
-
-async function changeRunning(
-  name: string,
-  action: 'pause' | 'unpause',
-  expected: string,
-  context: Context,
-): Promise<object> {
-  const old = await stateOf(name, context)
-  if (old !== 'stopped') return change(name, action, expected, context)
-  return {
-    result: false,
-    state: { old, new: old },
-    comment: `Container '${name}' is stopped, cannot ${action}`,
-  }
-}
-
-/** Return the containers by id. Docker says `Up 5 minutes` of those that run, also of paused ones. */
-async function containers(
-  { all, filters }: { readonly all: boolean; readonly filters?: Json | undefined },
-  context: Context,
-): Promise<Record<string, Json>> {
-  const path = address(['containers', 'json'], { all: true, filters: filterText(filters) })
-  const found = await dockerJson<Json[]>('GET', path, context)
-  const isRunning = ({ Status }: Json) => /^up /i.test(String(Status))
-  return { ...byId(found.filter(isRunning)), ...(all && byId(found.filter((one) => !isRunning(one)))) }
-}
-
-async function namesOfContainers(all: boolean, context: Context): Promise<string[]> {
-  const found = Object.values(await containers({ all }, context))
-  return [...new Set(found.flatMap(({ Names }) => ((Names as string[] | null) ?? []).map(plainName)))].sort()
-}
-
-/** Return the images by id: those with a tag, and with `all` the others. */
-async function allImages(all: boolean, context: Context): Promise<Record<string, Json>> {
-  const found = await dockerJson<Json[]>('GET', address(['images', 'json'], { all }), context)
-  const isTagged = ({ RepoTags }: Json) =>
-    Array.isArray(RepoTags) && RepoTags.length > 0 && RepoTags[0] !== '<none>:<none>'
-  return { ...byId(found.filter(isTagged)), ...(all && byId(found.filter((one) => !isTagged(one)))) }
-}
-
-async function tagsOfImages(context: Context): Promise<string[]> {
-  const tags = Object.values(await allImages(false, context)).flatMap(({ RepoTags }) => RepoTags as string[])
-  return [...new Set(tags)].sort()
 }
 
 async function addInfo(
@@ -1019,16 +759,6 @@ async function addInfo(
       found[id] = { ...item, Info: await inspectOne(id) }
     }),
   )
-}
-
-/** Write filters as Docker takes them: lists of texts by name. */
-function filterText(filters: Json | undefined): string | undefined {
-  if (!filters || Object.keys(filters).length === 0) return undefined
-  const lists = Object.entries(filters).map(([key, value]) => [
-    key,
-    (Array.isArray(value) ? value : [value]).map(String),
-  ])
-  return JSON.stringify(Object.fromEntries(lists))
 }
 
 const split = (names: string | readonly string[]): string[] =>

@@ -67,6 +67,22 @@ export function address(parts: readonly string[], query: Readonly<Record<string,
   return given.length > 0 ? `${path}?${search}` : path
 }
 
+/** Return null for what Docker does not know. @throws another error */
+export function ifAbsent(error: unknown): null {
+  if (error instanceof DockerRefusal && error.status === 404) return null
+  throw error
+}
+
+/** Write filters as Docker takes them: lists of texts by name. */
+export function filterText(filters: Json | undefined): string | undefined {
+  if (!filters || Object.keys(filters).length === 0) return undefined
+  const lists = Object.entries(filters).map(([key, value]) => [
+    key,
+    (Array.isArray(value) ? value : [value]).map(String),
+  ])
+  return JSON.stringify(Object.fromEntries(lists))
+}
+
 function messageIn(body: Buffer): string {
   const text = body.toString('utf8')
   try {
