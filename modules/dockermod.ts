@@ -19,10 +19,12 @@ import {
 } from './_docker/containers.ts'
 import { described, versionNumbers } from './_docker/describe.ts'
 import { commandParams, runInside } from './_docker/exec.ts'
-import { allImages, imageId, inspectImage, tagsOfImages } from './_docker/images.ts'
+import { allImages, imageId, inspectImage, tagsOf, tagsOfImages } from './_docker/images.ts'
+import { importImage, loadImages, tagImage } from './_docker/load.ts'
 import { connect, inspectNetwork } from './_docker/networks.ts'
 import { readOutput } from './_docker/output.ts'
 import { dependents, removeImages } from './_docker/remove-images.ts'
+import { NEW_FILE, saveArchive, saveParams } from './_docker/save.ts'
 import { pullImage } from './_docker/transfer.ts'
 
 export const virtualName = 'docker'
@@ -124,11 +126,9 @@ export const resolve_image_id = fn({ name }, ({ name }, context) => imageId(name
  * @example salt '*' docker.resolve_tag 1a9fedbd all=True
  */
 export const resolve_tag = fn({ name, all: flag(false) }, async ({ name, all }, context) => {
-  const image = await inspectImage(name, context).catch(() => undefined)
-  if (!image) return false
-  const tags = (image.RepoTags as string[] | null) ?? []
-  if (all) return tags.length > 0 ? tags : [image.Id]
-  return tags[0] ?? image.Id
+  const tags = await tagsOf(name, context)
+  if (!tags) return false
+  return all ? tags : tags[0]
 })
 
 /**
@@ -555,12 +555,70 @@ export const rmi = fn(
  */
 export const tag = fn(
   { name, repository: p.string(), tag: p.default(p.string(), 'latest'), force: flag(false) },
-  async ({ name, repository, tag, force }, context) => {
-    const { Id } = await inspectImage(name, context)
-    await docker('POST', address(['images', String(Id), 'tag'], { repo: repository, tag, force }), context)
-    return true
-  },
+  ({ name, ...wanted }, context) => tagImage(name, wanted, context),
 )
+
+/**
+ * Write an image to a file of the minion. It is compressed with gzip, bzip2 or xz, as `compression` or the name of the file says. With
+ * `push`, the file is also sent to the master, by `cp.push`.
+ *
+ * @example salt '*' docker.save debian:12 /tmp/debian.tar
+ * @example salt '*' docker.save debian:12 /srv/images/debian.tar.gz overwrite=True makedirs=True push=True
+ */
+export const save = fn(saveParams, ({ name, ...given }, context) => {
+  const archive = async () => {
+    const { Id, RepoTags } = await inspectImage(name, context)
+    const isTag = (RepoTags as string[] | null)?.includes(name)
+    return address(['images', isTag ? name : String(Id), 'get'])
+  }
+  const failure = `Failed to save image(s) to ${given.path}`
+  return saveArchive(given, { mode: 0o600, address: archive, failure }, context)
+})
+
+/**
+ * Load images from a file that `docker.save` or `docker save` wrote: a path of the minion, or a URL of the file server. With
+ * `repository` and `tag`, the topmost of the new images gets that tag.
+ *
+ * @example salt '*' docker.load /tmp/debian.tar
+ * @example salt '*' docker.load salt://images/debian.tar.xz repository=myuser/debian tag=v2
+ */
+export const load = fn(
+  { path: p.string(), repository: p.optional(p.string()), tag: p.optional(p.string()) },
+  ({ path, ...tag }, context) => loadImages(path, tag, context),
+)
+
+/**
+ * Make an image of a tar archive of files: a path of the minion, a URL of the file server, or one that Docker fetches itself.
+ *
+ * @example salt '*' docker.import /tmp/rootfs.tar.xz myuser/rootfs
+ * @example salt '*' docker.import salt://images/rootfs.tar.xz myuser/rootfs v2
+ */
+const import_ = fn(
+  {
+    source: p.string(),
+    repository: p.string(),
+    tag: p.default(p.string(), 'latest'),
+    api_response: flag(false),
+  },
+  (given, context) => importImage(given, context),
+)
+
+export { import_ as import }
+
+/**
+ * Write the files of a container to a tar archive on the minion. It is compressed with gzip, bzip2 or xz, as `compression` or the name
+ * of the file says. With `push`, the file is also sent to the master, by `cp.push`.
+ *
+ * @example salt '*' docker.export mycontainer /tmp/mycontainer.tar
+ * @example salt '*' docker.export mycontainer /tmp/mycontainer.tar.xz overwrite=True
+ */
+const export_ = fn(saveParams, ({ name, ...given }, context) => {
+  const archive = async () => address(['containers', name, 'export'])
+  const failure = 'Error occurred during container export'
+  return saveArchive(given, { mode: NEW_FILE & ~process.umask(), address: archive, failure }, context)
+})
+
+export { export_ as export }
 
 /**
  * Make an image of a container.

@@ -46,7 +46,8 @@ function zoneAt(date: Date): string {
   return names.find((name) => name && !/^GMT[+-]/.test(name)) ?? strftime('%z', date)
 }
 
-function inUnits(size: unknown): string {
+/** Write a number of bytes for people. */
+export function inUnits(size: unknown): string {
   let number = Number(size)
   if (!Number.isFinite(number)) return 'unknown'
   if (number < 1024) return `${number} bytes`

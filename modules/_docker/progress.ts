@@ -8,10 +8,9 @@ export function pulled(
   const old = new Set<string>()
   const fresh = new Set<string>()
   let Status: string | undefined
-  const Errors: string[] = []
-  for (const { id, status, errorDetail } of events as readonly { [key: string]: string }[]) {
-    if (errorDetail) Errors.push(errorText(errorDetail))
-    else if (status === 'Already exists') old.add(id!)
+  const Errors = errorsIn(events)
+  for (const { id, status } of events as readonly { [key: string]: string }[]) {
+    if (status === 'Already exists') old.add(id!)
     else if (status === 'Pull complete') fresh.add(id!)
     else if (status === 'Download complete') (before.includes(id!) ? old : fresh).add(id!)
     else if (status?.startsWith('Status: ')) Status = status.slice('Status: '.length)
@@ -28,7 +27,36 @@ export function pulled(
   }
 }
 
-export function errorText(detail: unknown): string {
+/** Return what a push has moved: the layers that are new in the registry, those that were there, and errors. */
+export function pushed(events: readonly Json[]): Json & { readonly retcode: number } {
+  const old: string[] = []
+  const fresh: string[] = []
+  for (const { id, status } of events as readonly { [key: string]: string }[]) {
+    const text = String(status ?? '').toLowerCase()
+    if (id === undefined) continue
+    if (text.includes('already pushed') || text.includes('already exists')) old.push(id)
+    else if (text === 'pushed' || text.includes('successfully pushed')) fresh.push(id)
+  }
+  const Layers = {
+    ...(old.length > 0 && { Already_Pushed: old }),
+    ...(fresh.length > 0 && { Pushed: fresh }),
+  }
+  const Errors = errorsIn(events)
+  return {
+    retcode: Errors.length > 0 ? 1 : 0,
+    ...(old.length + fresh.length > 0 && { Layers }),
+    ...(Errors.length > 0 && { Errors }),
+  }
+}
+
+/** Return the errors among events. */
+export const errorsIn = (events: readonly Json[]): string[] =>
+  events.flatMap(({ errorDetail, error }) => {
+    if (errorDetail) return [errorText(errorDetail)]
+    return error ? [String(error)] : []
+  })
+
+function errorText(detail: unknown): string {
   const { code, message } = detail as { code?: number | string; message?: string }
   return code === undefined ? String(message) : `${code}: ${message}`
 }

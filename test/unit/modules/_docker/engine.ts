@@ -1,11 +1,23 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 
 type Json = Record<string, unknown>
 interface Request {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+  /** What was sent as JSON. */
   readonly body: Json
+  /** What was sent, as it is. */
+  readonly bytes: Buffer
+}
+interface Told {
+  readonly status?: number
+  readonly content?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whether the connection breaks after the content, before the answer is complete. */
+  readonly breaks?: boolean
 }
 
 /** A piece of output with the header that Docker puts before it. */
@@ -37,27 +49,40 @@ export class Engine {
   ]
   /** What is answered to other paths, by method and path. */
   answers: Record<string, unknown> = {}
+  /** What happens when a path is asked for, by method and path. */
+  hooks: Record<string, () => unknown> = {}
+  /** What programs in containers were given to read. */
+  readonly inputs: string[] = []
   readonly #server: Server
 
   constructor() {
     this.#server = createServer(async (incoming, response) => {
-      const { method = '', url = '' } = incoming
-      const chunks: Buffer[] = []
-      for await (const chunk of incoming) chunks.push(chunk as Buffer)
+      const { method = '', url = '', headers } = incoming
+      const bytes = await buffer(incoming)
       const { pathname, searchParams } = new URL(url, 'http://docker')
-      const text = Buffer.concat(chunks).toString('utf8')
       const request = {
         method,
         path: decodeURIComponent(pathname),
         query: searchParams,
-        body: text ? (JSON.parse(text) as Json) : {},
+        headers,
+        body: headers['content-type'] === 'application/json' ? (JSON.parse(bytes.toString()) as Json) : {},
+        bytes,
       }
       this.asked.push(request)
-      const { status = 200, content } = this.#answer(request)
-      response.writeHead(status)
-      response.end(
-        Buffer.isBuffer(content) || typeof content === 'string' ? content : JSON.stringify(content ?? {}),
-      )
+      this.hooks[`${method} ${request.path}`]?.()
+      const { status = 200, content, headers: told, breaks } = this.#answer(request)
+      response.writeHead(status, told)
+      const body =
+        Buffer.isBuffer(content) || typeof content === 'string' ? content : JSON.stringify(content ?? {})
+      if (breaks) response.write(body, () => incoming.socket.destroy())
+      else response.end(body)
+    })
+    this.#server.on('upgrade', async ({ url = '', headers }, socket, head) => {
+      socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n')
+      const sent = Buffer.concat([head, await buffer(socket)])
+      this.inputs.push(sent.subarray(Number(headers['content-length'])).toString())
+      const { content } = (this.answers[`POST ${decodeURIComponent(url)}`] ?? {}) as Told
+      socket.end(content as Buffer)
     })
   }
 
@@ -69,10 +94,10 @@ export class Engine {
     return new Promise((resolve) => this.#server.close(resolve))
   }
 
-  #answer(request: Request): { status?: number; content?: unknown } {
+  #answer(request: Request): Told {
     const { method, path, query, body } = request
     const known = this.answers[`${method} ${path}`]
-    if (known !== undefined) return known as { status?: number; content?: unknown }
+    if (known !== undefined) return known as Told
     if (path === '/containers/json') return { content: Object.values(this.containers) }
     if (path === '/images/json')
       return {
@@ -97,7 +122,7 @@ export class Engine {
     return { status: 404, content: { message: `page not found: ${path}` } }
   }
 
-  #image(method: string, name: string): { status?: number; content?: unknown } {
+  #image(method: string, name: string): Told {
     const image = this.images.find(
       ({ Id, RepoTags }) => Id === name || (RepoTags as string[] | null)?.includes(name),
     )
@@ -106,7 +131,7 @@ export class Engine {
     return { content: image }
   }
 
-  #container(method: string, name: string, action: string): { status?: number; content?: unknown } {
+  #container(method: string, name: string, action: string): Told {
     const found = Object.entries(this.containers).find(([key, { Id }]) => key === name || Id === name)
     if (!found) return { status: 404, content: { message: `No such container: ${name}` } }
     const [key, container] = found
