@@ -17,8 +17,9 @@ import {
   stateOf,
   stopContainer,
 } from './_docker/containers.ts'
+import { copyFrom, copyTo } from './_docker/copy.ts'
 import { described, versionNumbers } from './_docker/describe.ts'
-import { commandParams, runInside } from './_docker/exec.ts'
+import { checkDriver, commandParams, runInside } from './_docker/exec.ts'
 import { allImages, imageId, inspectImage, tagsOf, tagsOfImages } from './_docker/images.ts'
 import { importImage, loadImages, tagImage } from './_docker/load.ts'
 import { connect, inspectNetwork } from './_docker/networks.ts'
@@ -619,6 +620,40 @@ const export_ = fn(saveParams, ({ name, ...given }, context) => {
 })
 
 export { export_ as export }
+
+/**
+ * Copy a file of a running container to the minion. In a folder, it gets the name of the source.
+ *
+ * @example salt '*' docker.copy_from mycontainer /var/log/nginx/access.log /home/myuser
+ * @example salt '*' docker.cp mycontainer /etc/motd /srv/new/motd overwrite=True makedirs=True
+ */
+export const copy_from = fn(
+  { name, source: p.string(), dest: p.string(), overwrite: flag(false), makedirs: flag(false) },
+  ({ name, ...given }, context) => copyFrom(name, given, context),
+)
+export { copy_from as cp }
+
+/**
+ * Copy a file of the minion or of the file server into a running container, by a shell there. In a folder, it gets the name of the
+ * source.
+ *
+ * @example salt '*' docker.copy_to mycontainer /tmp/foo /root/foo
+ * @example salt '*' docker.copy_to mycontainer salt://web/index.html /srv/www overwrite=True
+ */
+export const copy_to = fn(
+  {
+    name,
+    source: p.string(),
+    dest: p.string(),
+    exec_driver: p.optional(p.string()),
+    overwrite: flag(false),
+    makedirs: flag(false),
+  },
+  ({ name, exec_driver, ...given }, context) => {
+    checkDriver(exec_driver)
+    return copyTo(name, given, context)
+  },
+)
 
 /**
  * Make an image of a container.

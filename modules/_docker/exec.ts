@@ -1,6 +1,6 @@
 import { CommandExecutionError, type Context, p } from 'salt-ts'
 import { splitWords } from '../_cmd/split.ts'
-import { address, docker, dockerJson } from './api.ts'
+import { address, type Bytes, docker, dockerDialogue, dockerJson } from './api.ts'
 import { readOutput } from './output.ts'
 
 const PATH = 'PATH=/bin:/usr/bin:/sbin:/usr/sbin:/opt/bin:/usr/local/bin:/usr/local/sbin'
@@ -10,7 +10,7 @@ export const commandParams = {
   name: p.string(),
   cmd: p.string(),
   exec_driver: p.optional(p.string()),
-  stdin: p.optional(p.string()),
+  stdin: p.secret(p.optional(p.string())),
   python_shell: p.default(p.boolean(), true),
   output_loglevel: p.default(p.string(), 'debug'),
   use_vt: p.default(p.boolean(), false),
@@ -39,28 +39,46 @@ export interface Ended {
 
 /** Run a command in a running container, and set the return code of the job. Its pipes and variables are those of the container. */
 export async function runInside(command: Command, context: Context): Promise<Ended> {
-  const { name, exec_driver = 'docker-exec', stdin, ignore_retcode } = command
-  if (exec_driver !== 'docker-exec')
-    throw new CommandExecutionError(
-      `Commands run in a container by 'docker-exec' only, not by '${exec_driver}'; leave exec_driver out.`,
-    )
-  if (stdin)
-    throw new CommandExecutionError(
-      'stdin cannot be given to a command in a container; copy a file into it, and read that.',
-    )
+  const { name, exec_driver, stdin, ignore_retcode } = command
+  checkDriver(exec_driver)
+  const input = stdin ? [Buffer.from(stdin)] : undefined
+  const ended = await runWords(name, wordsOf(command), context, input)
+  if (!ignore_retcode) context.retcode = ended.retcode
+  return ended
+}
+
+/** @throws CommandExecutionError for another way to run commands than through Docker */
+export function checkDriver(exec_driver = 'docker-exec'): void {
+  if (exec_driver === 'docker-exec') return
+  throw new CommandExecutionError(
+    `Commands run in a container by 'docker-exec' only, not by '${exec_driver}'; leave exec_driver out.`,
+  )
+}
+
+/** Run a program in a running container, with what it reads, if anything. */
+export async function runWords(
+  name: string,
+  words: readonly string[],
+  context: Pick<Context, 'opts' | 'signal'>,
+  input?: Bytes,
+): Promise<Ended> {
   const made = await dockerJson<{ Id: string }>('POST', address(['containers', name, 'exec']), context, {
+    ...(input && { AttachStdin: true }),
     AttachStdout: true,
     AttachStderr: true,
-    Cmd: wordsOf(command),
+    Cmd: words,
   })
   const start = address(['exec', made.Id, 'start'])
-  const output = readOutput(await docker('POST', start, context, { Detach: false, Tty: false }))
+  const how = { Detach: false, Tty: false }
+  const written = await (input
+    ? dockerDialogue(start, how, input, context)
+    : docker('POST', start, context, how))
+  const output = readOutput(written)
   const state = await dockerJson<{ ExitCode: number; Pid?: number }>(
     'GET',
     address(['exec', made.Id, 'json']),
     context,
   )
-  if (!ignore_retcode) context.retcode = state.ExitCode
   const [stdout, stderr, all] = [output.stdout, output.stderr, output.all].map((text) => text.trimEnd())
   return { pid: state.Pid ?? 0, retcode: state.ExitCode, stdout: stdout!, stderr: stderr!, all: all! }
 }

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute } from 'node:path'
 import { CommandExecutionError, type Context, p, SaltInvocationError } from 'salt-ts'
 import { fileProblem, fillFileAtomic } from '#internal'
@@ -54,7 +54,7 @@ export async function saveArchive(given: Saved, archive: Archive, context: Conte
       path,
       async (file) => {
         const from = await dockerStream('GET', source, context)
-        const write = (bytes: AsyncIterable<Uint8Array>) => file.writeFile(bytes)
+        const write = (bytes: AsyncIterable<Uint8Array>) => writeFile(file, bytes)
         await writeCompressed(from, write, compression, context.signal)
       },
       { mode },

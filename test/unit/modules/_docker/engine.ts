@@ -1,4 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
 type Json = Record<string, unknown>
@@ -79,7 +80,9 @@ export class Engine {
     })
     this.#server.on('upgrade', async ({ url = '', headers }, socket, head) => {
       socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n')
-      const sent = Buffer.concat([head, await buffer(socket)])
+      // The other direction stays open when this one has ended.
+      const read = (socket as Socket).iterator({ destroyOnReturn: false })
+      const sent = Buffer.concat([head, await buffer(read)])
       this.inputs.push(sent.subarray(Number(headers['content-length'])).toString())
       const { content } = (this.answers[`POST ${decodeURIComponent(url)}`] ?? {}) as Told
       socket.end(content as Buffer)
