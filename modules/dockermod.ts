@@ -3,6 +3,9 @@
 import { CommandExecutionError, type Context, fn, p } from 'salt-ts'
 import { fnmatch } from '#internal'
 import { address, DockerRefusal, docker, dockerJson, filterText, ifAbsent, type Json } from './_docker/api.ts'
+import { buildImage, buildParams } from './_docker/build.ts'
+import { compareContainers, compareNetworkFacts } from './_docker/compare.ts'
+import { compareConnections } from './_docker/compare-connections.ts'
 import {
   change,
   changeRunning,
@@ -22,11 +25,15 @@ import { described, versionNumbers } from './_docker/describe.ts'
 import { checkDriver, commandParams, runInside } from './_docker/exec.ts'
 import { allImages, imageId, inspectImage, tagsOf, tagsOfImages } from './_docker/images.ts'
 import { importImage, loadImages, tagImage } from './_docker/load.ts'
-import { connect, inspectNetwork } from './_docker/networks.ts'
+import { connect, connectedTo, disconnect, disconnectAll, inspectNetwork } from './_docker/networks.ts'
 import { readOutput } from './_docker/output.ts'
+import { danglingImages, pruneUnused } from './_docker/prune.ts'
+import { logIn, logOut } from './_docker/registries.ts'
 import { dependents, removeImages } from './_docker/remove-images.ts'
 import { NEW_FILE, saveArchive, saveParams } from './_docker/save.ts'
-import { pullImage } from './_docker/transfer.ts'
+import { runScriptInside, scriptParams } from './_docker/script.ts'
+import { searchImages } from './_docker/search.ts'
+import { pullImage, pushImage } from './_docker/transfer.ts'
 
 export const virtualName = 'docker'
 
@@ -35,7 +42,10 @@ const flag = (fallback: boolean) => p.default(p.boolean(), fallback)
 const seconds = p.optional(p.integer({ minimum: 0 }))
 const STOP_SECONDS = 10
 const filters = p.optional(p.record(p.any()))
-const someNames = p.optional(p.union(p.string(), p.array(p.string())))
+const names = p.union(p.string(), p.array(p.string()))
+const someNames = p.optional(names)
+/** A network: its name or id, or what Docker has on it. */
+const network = p.union(p.string(), p.record(p.any()))
 const client_timeout = p.default(p.integer(), 60)
 /** What Salt has for its library; it changes nothing here. */
 const ignored = {
@@ -528,13 +538,110 @@ export const retcode = fn(
 )
 
 /**
- * Pull an image, without a log-in. Return which layers are new, or errors and the return code 1.
+ * Run a script of the minion or of the file server in a running container, and return what `docker.run_all` does. It is copied into
+ * the container, and removed when it has ended; `template` (jinja) renders it first.
+ *
+ * @example salt '*' docker.script mycontainer salt://scripts/runme.sh args='arg1 "arg 2"'
+ * @example salt '*' docker.script mycontainer salt://scripts/runme.sh template=jinja stdin='one line'
+ */
+export const script = fn(scriptParams, (given, context) => runScriptInside(given, context))
+
+/**
+ * Run a script as `docker.script` does, and return its return code.
+ *
+ * @example salt '*' docker.script_retcode mycontainer salt://scripts/runme.sh args='arg1 arg2'
+ */
+export const script_retcode = fn(
+  scriptParams,
+  async (given, context) => (await runScriptInside(given, context)).retcode,
+)
+
+/**
+ * Pull an image, with the log-in to its registry, if there is one. Return which layers are new, or errors and the return code 1.
  *
  * @example salt '*' docker.pull debian:12
  */
 export const pull = fn(
   { image: p.string(), insecure_registry: flag(false), api_response: flag(false), client_timeout },
   ({ image, api_response }, context) => pullImage(image, api_response, context),
+)
+
+/**
+ * Push an image to its registry, with the log-in that `docker.login` or `docker login` left. Without a tag, all tags of the name are
+ * pushed. Return which layers are new there, or errors and the return code 1.
+ *
+ * @example salt '*' docker.push myuser/mycontainer:mytag
+ */
+export const push = fn(
+  { image: p.string(), insecure_registry: flag(false), api_response: flag(false), client_timeout },
+  ({ image, api_response }, context) => pushImage(image, api_response, context),
+)
+
+/**
+ * Log in to registries, by default to all that the minion has in `docker-registries` of its pillar or configuration: a map of
+ * registries, each with `username` and `password`; `hub` is Docker's own. The log-in is kept where Docker's client keeps it.
+ *
+ * @example salt '*' docker.login
+ * @example salt '*' docker.login hub registry.example.com
+ */
+export const login = fn({ registries: p.rest(p.string()) }, ({ registries }, context) =>
+  logIn(registries, context),
+)
+
+/**
+ * Log out of registries, by default of all that the minion has in `docker-registries`.
+ *
+ * @example salt '*' docker.logout
+ * @example salt '*' docker.logout hub
+ */
+export const logout = fn({ registries: p.rest(p.string()) }, ({ registries }, context) =>
+  logOut(registries, context),
+)
+
+/**
+ * Search Docker's registry for images by a word. With `official` or `trusted`, only such images are returned.
+ *
+ * @example salt '*' docker.search debian
+ * @example salt '*' docker.search debian official=True
+ */
+export const search = fn(
+  { name, official: flag(false), trusted: flag(false) },
+  ({ name, official, trusted }, context) => {
+    const wanted = [...(official ? ['Official'] : []), ...(trusted ? ['Trusted'] : [])]
+    return searchImages(name, wanted, context)
+  },
+)
+
+/**
+ * List the images without a tag from which no other image was made. With `prune` they are removed, and the result says of each what
+ * became of it.
+ *
+ * @example salt '*' docker.dangling
+ * @example salt '*' docker.dangling prune=True force=True
+ */
+export const dangling = fn({ prune: flag(false), force: flag(false) }, (given, context) =>
+  danglingImages(given, context),
+)
+
+/**
+ * Remove what is not used: stopped containers, images, networks and the cache of builds, or those of them that are chosen; volumes only
+ * with `volumes`. Further keywords are filters: `dangling`, `until` and `label`.
+ *
+ * @example salt '*' docker.prune
+ * @example salt '*' docker.prune images=True dangling=True label=foo,bar=baz
+ * @example salt '*' docker.prune system=True until=12h
+ */
+export const prune = fn(
+  {
+    containers: flag(false),
+    networks: flag(false),
+    images: flag(false),
+    build: flag(false),
+    volumes: flag(false),
+    system: p.optional(p.boolean()),
+    filters: p.keywords(p.any()),
+  },
+  ({ filters, ...chosen }, context) => pruneUnused(chosen, filters, context),
 )
 
 /**
@@ -548,6 +655,16 @@ export const rmi = fn(
   ({ names, kwargs: { force = false, prune = true } }, context) =>
     removeImages(names, { force: Boolean(force), prune: Boolean(prune) }, context),
 )
+
+/**
+ * Build an image of a folder with a Dockerfile, or of a URL that Docker fetches itself, and return its id, its tags and the time it
+ * took. What `.dockerignore` names stays out. With `rm=False`, the containers of the steps are kept, and named.
+ *
+ * @example salt '*' docker.build /srv/web repository=myuser/web tag=v2
+ * @example salt '*' docker.build /srv/web dockerfile=Dockerfile.test buildargs="{'VERSION': '2'}" cache=False
+ * @example salt '*' docker.build https://github.com/myuser/myrepo.git repository=myuser/myrepo tag=latest
+ */
+export const build = fn(buildParams, (given, context) => buildImage(given, context))
 
 /**
  * Give an image a tag.
@@ -653,6 +770,29 @@ export const copy_to = fn(
     checkDriver(exec_driver)
     return copyTo(name, given, context)
   },
+)
+
+/**
+ * Return the differences between the configurations of two containers. `ignore` are keys that do not count.
+ *
+ * @example salt '*' docker.compare_containers web1 web2
+ * @example salt '*' docker.compare_containers web1 web2 ignore=Hostname
+ */
+export const compare_containers = fn(
+  { first: p.string(), second: p.string(), ignore: someNames },
+  ({ first, second, ignore }, context) => compareContainers([first, second], split(ignore ?? []), context),
+)
+export { compare_containers as compare_container }
+
+/**
+ * Return the differences between the networks of two containers: in the keys of `docker.compare_container_networks`, which are Aliases,
+ * Links and IPAMConfig.
+ *
+ * @example salt '*' docker.compare_container_networks web1 web2
+ */
+export const compare_container_networks = fn(
+  { first: p.string(), second: p.string() },
+  ({ first, second }, context) => compareConnections([first, second], context),
 )
 
 /**
@@ -772,10 +912,40 @@ export const connect_container_to_network = fn(
  */
 export const disconnect_container_from_network = fn(
   { container: name, network_id: name },
-  async ({ container, network_id }, context) => {
-    const path = address(['networks', network_id, 'disconnect'])
-    await docker('POST', path, context, { Container: container })
-    return true
+  ({ container, network_id }, context) => disconnect(container, network_id, context),
+)
+
+/**
+ * Disconnect all containers from a network, and return their names.
+ *
+ * @example salt '*' docker.disconnect_all_containers_from_network web
+ */
+export const disconnect_all_containers_from_network = fn({ network_id: name }, ({ network_id }, context) =>
+  disconnectAll(network_id, context),
+)
+
+/**
+ * List the running containers that are connected to a network; with `verbose`, by name with their addresses.
+ *
+ * @example salt '*' docker.connected web
+ * @example salt '*' docker.connected web verbose=True
+ */
+export const connected = fn({ name, verbose: flag(false) }, async ({ name, verbose }, context) => {
+  const found = await connectedTo(name, context)
+  return verbose ? found : Object.keys(found)
+})
+
+/**
+ * Return the differences between two networks. `ignore` are keys that do not count.
+ *
+ * @example salt '*' docker.compare_networks web web2
+ * @example salt '*' docker.compare_networks web web2 ignore=Name,Id,Created,Containers,Labels
+ */
+export const compare_networks = fn(
+  { first: network, second: network, ignore: p.default(names, 'Name,Id,Created,Containers') },
+  async ({ first, second, ignore }, context) => {
+    const facts = async (one: string | Json) => (typeof one === 'string' ? inspectNetwork(one, context) : one)
+    return compareNetworkFacts(await facts(first), await facts(second), split(ignore))
   },
 )
 

@@ -2,10 +2,10 @@ import { createReadStream } from 'node:fs'
 import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { messageOf } from '#internal'
 import { isFile } from '../_file/paths.ts'
-import { redacted } from '../_git/address.ts'
 import { address, DockerRefusal, docker, dockerEvents, type Json } from './api.ts'
 import { allImages, inspectImage, topLevel } from './images.ts'
 import { errorsIn } from './progress.ts'
+import { redacted, withoutLogin } from './redact.ts'
 
 /** Return the path of a file on this host; one of the file server is cached first. @throws CommandExecutionError */
 export async function cachedSource(source: string, context: Context): Promise<string> {
@@ -99,7 +99,7 @@ export async function importImage(given: Imported, context: Context): Promise<Js
   const since = Date.now()
   const query = address(['images', 'create'], { fromSrc: isUrl ? path : '-', repo: repository, tag })
   const content = isUrl ? {} : { bytes: createReadStream(path) }
-  const events = await dockerEvents('POST', query, context, content)
+  const events = await dockerEvents('POST', query, context, content).catch(withoutLogin)
   const Id = events
     .map(({ status }) => String(status))
     .findLast((text) => /^(?:sha256:)?[\da-f]+$/i.test(text))

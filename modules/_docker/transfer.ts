@@ -1,14 +1,16 @@
 /** Images that go from a registry to this host, and back. */
 import type { Context } from 'salt-ts'
 import { address, dockerEvents, type Json } from './api.ts'
+import { authHeader } from './credentials.ts'
 import { allImages } from './images.ts'
-import { pulled } from './progress.ts'
+import { pulled, pushed } from './progress.ts'
 
 export async function pullImage(image: string, api_response: boolean, context: Context): Promise<Json> {
   const before = Object.keys(await allImages(true, context)).map((id) => id.slice(0, 12))
   const since = Date.now()
-  const path = address(['images', 'create'], sourceOf(image))
-  const events = await dockerEvents('POST', path, context)
+  const { repository: fromImage, tag = 'latest' } = nameParts(image)
+  const path = address(['images', 'create'], { fromImage, tag })
+  const events = await dockerEvents('POST', path, context, { headers: await authHeader(image, context) })
   const result = pulled(events, before)
   if (result.retcode !== 0) context.retcode = 1
   return {
@@ -18,8 +20,23 @@ export async function pullImage(image: string, api_response: boolean, context: C
   }
 }
 
+/** Push an image to its registry: the tag of its name, or all tags of a name without one. */
+export async function pushImage(image: string, api_response: boolean, context: Context): Promise<Json> {
+  const { repository, tag } = nameParts(image)
+  const since = Date.now()
+  const path = address(['images', repository, 'push'], { tag })
+  const events = await dockerEvents('POST', path, context, { headers: await authHeader(image, context) })
+  const result = pushed(events)
+  if (result.retcode !== 0) context.retcode = 1
+  return {
+    Time_Elapsed: (Date.now() - since) / 1000,
+    ...(api_response && { API_Response: events.map((event) => JSON.stringify(event)) }),
+    ...result,
+  }
+}
+
 /** Separate the name of an image from its tag or digest. The port of a registry is no tag. */
-function sourceOf(image: string): { fromImage: string; tag: string } {
-  const [, fromImage = image, digest, tag] = /^(.+?)(?:@(.+)|:([^:/]+))?$/.exec(image) ?? []
-  return { fromImage, tag: digest ?? tag ?? 'latest' }
+function nameParts(image: string): { repository: string; tag: string | undefined } {
+  const [, repository = image, digest, tag] = /^(.+?)(?:@(.+)|:([^:/]+))?$/.exec(image) ?? []
+  return { repository, tag: digest ?? tag }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readOutput } from '../../../../modules/_docker/output.ts'
 import * as docker from '../../../../modules/dockermod.ts'
 import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
@@ -13,8 +13,10 @@ beforeEach(async () => {
   folder = await temporaryFolder('salt-ts-engine-')
   engine = new Engine()
   await engine.listen(join(folder, 'docker.sock'))
+  vi.stubEnv('DOCKER_CONFIG', join(folder, 'config'))
 })
 afterEach(async () => {
+  vi.unstubAllEnvs()
   await engine.close()
   await removeFolder(folder)
 })
