@@ -223,6 +223,17 @@ export const history = fn({ name, quiet: flag(false) }, async ({ name, quiet }, 
 })
 
 /**
+ * List the ids of the layers of an image, its own one last; `<missing>` stands for those that were made elsewhere.
+ *
+ * @example salt '*' docker.layers busybox
+ */
+export const layers = fn({ name }, async ({ name }, context) => {
+  const steps = await dockerJson<Json[]>('GET', address(['images', name, 'history']), context).catch(ifAbsent)
+  if (!steps) throw new CommandExecutionError(`Image '${name}' not found`)
+  return steps.reverse().map(({ Id }) => String(Id).replace(/^sha256:(.{12}).*$/, '$1'))
+})
+
+/**
  * Return what a container has written. `tail` is a number of lines, `since` and `until` are times in seconds.
  *
  * @example salt '*' docker.logs mycontainer

@@ -5,7 +5,7 @@ import type { Json } from './api.ts'
 import { inspect } from './containers.ts'
 import { inspectImage } from './images.ts'
 
-export interface Difference {
+interface Difference {
   readonly old: unknown
   readonly new: unknown
 }
@@ -17,7 +17,7 @@ export const says = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value)
 
 /** Return the keys of two maps, but those that are left out. */
-export const keysOf = (first: Json, second: Json, ignored: readonly string[]): string[] =>
+const keysOf = (first: Json, second: Json, ignored: readonly string[]): string[] =>
   [...new Set([...Object.keys(first), ...Object.keys(second)])].filter((key) => !ignored.includes(key))
 
 /** Compare the configurations of two containers. */

@@ -50,11 +50,16 @@ export async function writeCompressed(
   if (compression === 'gzip') return pipeline(from, createGzip(), to, { signal })
   const program = await which(compression)
   const child = spawn(program ?? compression, ['-c'], { cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] })
+  const parts = [
+    pipeline(from, child.stdin, { signal }),
+    pipeline(child.stdout, to, { signal }),
+    successOf(child, compression),
+  ]
   try {
-    const parts = [pipeline(from, child.stdin, { signal }), pipeline(child.stdout, to, { signal })]
-    await Promise.all([...parts, successOf(child, compression)])
+    await Promise.all(parts)
   } finally {
     child.kill('SIGKILL')
+    await Promise.allSettled(parts)
   }
 }
 

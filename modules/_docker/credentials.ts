@@ -8,7 +8,7 @@ import { runProgram } from '../_program/run.ts'
 import type { Json } from './api.ts'
 
 /** Docker's own registry, as its client names it. */
-export const HUB = 'https://index.docker.io/v1/'
+const HUB = 'https://index.docker.io/v1/'
 
 interface DockerConfig {
   readonly auths?: Readonly<Record<string, Json>>
@@ -58,7 +58,7 @@ export function serverOf(registry: string): string {
 }
 
 /** Return the registry that an image's name names. */
-export function registryOf(image: string): string {
+function registryOf(image: string): string {
   const [first = '', ...rest] = image.split('/')
   const isHost = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost')
   return serverOf(isHost ? first : 'hub')

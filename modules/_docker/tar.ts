@@ -7,7 +7,7 @@ const MAX_SIZE_BYTES = 8 ** 11 - 1
 /** Records about a file, such as its long name, are read into memory. */
 const MAX_RECORD_BYTES = 1024 * 1024
 
-export type Kind = 'file' | 'folder' | 'link'
+type Kind = 'file' | 'folder' | 'link'
 
 export interface Member {
   readonly name: string

@@ -1,11 +1,16 @@
 """Stand in for a Docker engine while `calls/docker.txt` is compared: python3 docker-engine.py SOCKET"""
 
+import base64
 import http.server
+import io
 import json
 import os
 import re
 import socketserver
+import stat
+import subprocess
 import sys
+import tarfile
 import urllib.parse
 
 IMAGE_ID = "sha256:" + "1" * 64
@@ -52,11 +57,11 @@ def container(name, status, number):
     }
 
 
-def image(tags):
+def image(tags, identity=IMAGE_ID):
     return {
-        "Id": IMAGE_ID,
+        "Id": identity,
         "RepoTags": tags,
-        "RepoDigests": ["nginx@sha256:" + "5" * 64],
+        "RepoDigests": ["nginx@sha256:" + "5" * 64] if tags else [],
         "ParentId": "",
         "Created": 1700000000,
         "Size": 1000,
@@ -73,6 +78,11 @@ CONTAINERS = {
     "held": container("held", "paused", 9),
 }
 TAGS = ["nginx:latest", "nginx:1.25"]
+# Images that were loaded; they have no tag.
+LOADED = []
+LOADED_ID = "sha256:" + "2" * 64
+# Commands in containers, which run on this host, by their ids.
+EXECS = {}
 NETWORKS = {
     "bridge": {
         "Name": "bridge",
@@ -96,6 +106,13 @@ VOLUMES = {
         "CreatedAt": "2026-01-01T00:00:00Z",
     }
 }
+
+
+def network(name, number, **facts):
+    NETWORKS[name] = {**NETWORKS["bridge"], "Name": name, "Id": str(number) * 64, **facts}
+
+
+network("full", "c", Containers={"7" * 64: {"Name": "web", "IPv4Address": "172.18.0.2/16"}}, Options={"mtu": "1"})
 
 
 class Refusal(Exception):
@@ -151,7 +168,83 @@ def change(name, action):
     return 204, None
 
 
+class Stream(list):
+    """Events, one in each line."""
+
+
+class Told(bytes):
+    """Bytes with headers."""
+
+    headers = {}
+
+
+def prune(kind):
+    deleted = {"containers": "ContainersDeleted", "images": "ImagesDeleted", "networks": "NetworksDeleted"}
+    deleted.update({"volumes": "VolumesDeleted", "build": "CachesDeleted"})
+    return 200, {deleted[kind]: None, "SpaceReclaimed": 0}
+
+
+def archive(path):
+    """Return the file of this host at the path as Docker gives it, with what it says about it."""
+    if not os.path.lexists(path):
+        raise Refusal(404, f"Could not find the file {path} in container web")
+    facts = os.lstat(path)
+    kind = (1 << 31 if stat.S_ISDIR(facts.st_mode) else 0) + (1 << 27 if stat.S_ISLNK(facts.st_mode) else 0)
+    about = {"name": os.path.basename(path), "size": facts.st_size, "mode": kind + (facts.st_mode & 0o777)}
+    about.update({"mtime": "2026-01-01T00:00:00Z", "linkTarget": os.path.realpath(path) if kind == 1 << 27 else ""})
+    content = io.BytesIO()
+    with tarfile.open(mode="w", fileobj=content) as tar:
+        tar.add(path, os.path.basename(path), recursive=False)
+    told = Told(content.getvalue())
+    told.headers = {"X-Docker-Container-Path-Stat": base64.b64encode(json.dumps(about).encode()).decode()}
+    return 200, told
+
+
+def frames(ended):
+    return b"".join(
+        bytes([number, 0, 0, 0]) + len(text).to_bytes(4, "big") + text
+        for number, text in ((1, ended.stdout), (2, ended.stderr))
+        if text
+    )
+
+
+def execs(method, parts, _query, _body):
+    one = EXECS[parts[0]]
+    if method == "GET":
+        return 200, {"ID": parts[0], "Running": False, "ExitCode": one["code"], "Pid": 4343}
+    return 200, run(one, b"")
+
+
+def run(one, given):
+    try:
+        ended = subprocess.run(one["Cmd"], input=given, capture_output=True, check=False)
+    except OSError:
+        one["code"] = 127
+        return b""
+    one["code"] = ended.returncode
+    return frames(ended)
+
+
+def built(query, body):
+    if "remote" in query:
+        return Stream([{"stream": "Step 1/1 : FROM scratch\n"}, {"errorDetail": {"message": "no"}, "error": "no"}])
+    with tarfile.open(fileobj=io.BytesIO(body)) as tar:
+        names = ", ".join(sorted(tar.getnames()))
+    if query.get("t"):
+        TAGS.append(query["t"])
+    return Stream(
+        [
+            {"stream": f"Step 1/1 : {names}\n"},
+            {"status": "Pull complete", "id": "l1"},
+            {"stream": " ---> Running in 0123456789ab\n"},
+            {"stream": "Successfully built 111111111111\n"},
+        ]
+    )
+
+
 def containers(method, parts, query, body):
+    if parts == ["prune"]:
+        return prune("containers")
     if parts == ["json"]:
         every = query.get("all") in ("1", "true", "True")
         return 200, [
@@ -176,6 +269,13 @@ def containers(method, parts, query, body):
     action = parts[1]
     if action == "json":
         return 200, one
+    if action == "export":
+        return 200, b"files of a container " * 1000
+    if action == "archive":
+        return archive(query["path"])
+    if action == "exec":
+        EXECS[str(len(EXECS))] = {**body, "code": None}
+        return 201, {"Id": str(len(EXECS) - 1)}
     if action in ("start", "stop", "kill", "restart", "pause", "unpause"):
         if action == "kill" and query.get("signal") not in (None, "9", "KILL", "SIGKILL"):
             return 204, None
@@ -201,12 +301,33 @@ def containers(method, parts, query, body):
 
 
 def images(method, parts, query, _body):
+    if parts == ["prune"]:
+        return prune("images")
     if parts == ["json"]:
-        return 200, [image(TAGS)] if TAGS else []
+        return 200, ([image(TAGS)] if TAGS else []) + LOADED
+    if parts == ["load"]:
+        LOADED.append(image(None, LOADED_ID))
+        return 200, Stream([{"stream": "Loaded image"}])
+    if parts == ["search"]:
+        one = {"name": "debian", "description": "an OS", "is_official": True, "is_automated": False, "star_count": 5}
+        return 200, [] if query["term"] == "nosuch" else [one, {**one, "name": "me/debian", "is_official": False}]
+    if parts[-1] == "push":
+        if query.get("tag") == "denied":
+            return 200, Stream([{"errorDetail": {"message": "denied"}, "error": "denied"}])
+        return 200, Stream([{"status": "Layer already exists", "id": "l1"}, {"status": "Pushed", "id": "l2"}])
+    if parts == ["create"] and "fromSrc" in query:
+        return 200, Stream([{"status": "sha256:" + "3" * 64}])
     if parts == ["create"]:
         raise Refusal(404, f"pull access denied for {query.get('fromImage')}, repository does not exist")
-    name = "/".join(part for part in parts if part not in ("json", "history", "tag"))
+    name = "/".join(part for part in parts if part not in ("json", "history", "tag", "get"))
     full = name if ":" in name else name + ":latest"
+    if parts[-1] == "get":
+        return 200, b"files of an image " * 1000
+    if LOADED and name.startswith("sha256:2"):
+        if method == "DELETE":
+            LOADED.clear()
+            return 200, [{"Deleted": LOADED_ID}]
+        return (201, None) if parts[-1] == "tag" else (200, image(None, LOADED_ID))
     if full not in TAGS and not (name.startswith("sha256:1") or name.startswith("111")):
         raise Refusal(404, f"No such image: {full}" if parts[-1] == "json" else f"No such image: {name}")
     if method == "DELETE":
@@ -239,6 +360,8 @@ def images(method, parts, query, _body):
 
 
 def networks(method, parts, _query, body):
+    if parts == ["prune"]:
+        return prune("networks")
     if parts == []:
         return 200, list(NETWORKS.values())
     if parts == ["create"]:
@@ -257,6 +380,8 @@ def networks(method, parts, _query, body):
 
 
 def volumes(method, parts, _query, body):
+    if parts == ["prune"]:
+        return prune("volumes")
     if parts == []:
         return 200, {"Volumes": list(VOLUMES.values()), "Warnings": None}
     if parts == ["create"]:
@@ -288,7 +413,13 @@ def answer(method, path, query, body):
         }
     if kind == "info":
         return 200, {"Containers": 3, "Images": 1, "Driver": "overlay2", "Name": "host", "NCPU": 2}
-    return {"containers": containers, "images": images, "networks": networks, "volumes": volumes}[kind](
+    if kind == "build":
+        return prune("build") if parts else (200, built(query, body))
+    if kind == "auth":
+        if body["password"] == "wrong":
+            raise Refusal(401, "unauthorized")
+        return 200, {"Status": "Login Succeeded", "IdentityToken": ""}
+    return {"containers": containers, "exec": execs, "images": images, "networks": networks, "volumes": volumes}[kind](
         method, parts, query, body
     )
 
@@ -299,9 +430,12 @@ class Engine(http.server.BaseHTTPRequestHandler):
     def handle_any(self):
         url = urllib.parse.urlsplit(self.path)
         path = urllib.parse.unquote(re.sub(r"^/v\d+\.\d+(?=/)", "", url.path))
-        length = int(self.headers.get("content-length") or 0)
-        body = json.loads(self.rfile.read(length) or b"null") if length else None
+        body = self.sent()
+        if self.headers.get("content-type") == "application/json":
+            body = json.loads(body or b"null")
         query = dict(urllib.parse.parse_qsl(url.query))
+        if self.headers.get("upgrade"):
+            return self.converse(EXECS[path.split("/")[2]])
         try:
             status, value = answer(self.command, path, query, body)
         except Refusal as refusal:
@@ -312,11 +446,43 @@ class Engine(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         if value is not None and not isinstance(value, bytes):
             self.send_header("content-type", "application/json")
+        for name, text in getattr(value, "headers", {}).items():
+            self.send_header(name, text)
+        self.send_header("Api-Version", "1.43")
+        if isinstance(value, Stream):
+            return self.tell(value)
         self.send_header("content-length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content)
+        if self.command != "HEAD":
+            self.wfile.write(content)
+        return None
 
-    do_GET = do_POST = do_DELETE = do_PUT = handle_any
+    def tell(self, events):
+        """Answer with events, one by one."""
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for line in [json.dumps(event) + "\r\n" for event in events] + [""]:
+            self.wfile.write(f"{len(line):x}\r\n{line}\r\n".encode())
+
+    def sent(self):
+        """Return what the request sends, which may come in pieces."""
+        if self.headers.get("transfer-encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("content-length") or 0))
+        pieces = []
+        while True:
+            piece = self.rfile.read(int(self.rfile.readline(), 16))
+            self.rfile.readline()
+            if not piece:
+                return b"".join(pieces)
+            pieces.append(piece)
+
+    def converse(self, one):
+        """Run a command with what the connection brings, as it has become a stream."""
+        self.close_connection = True
+        self.wfile.write(b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n")
+        self.wfile.write(run(one, self.rfile.read() if one.get("AttachStdin") else b""))
+
+    do_GET = do_HEAD = do_POST = do_DELETE = do_PUT = handle_any
 
     def address_string(self):
         return "local"

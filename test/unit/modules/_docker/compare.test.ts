@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const keys = { static: ['Aliases', 'Links', 'IPAMConfig'], automatic: ['IPAddress', 'Gateway'] }
 const context = () =>
-  fakeContext({ opts: { 'docker.url': `unix://${folder}/docker.sock` }, call: async () => keys })
+  fakeContext({ opts: { 'docker.url': `unix://${folder}/docker.sock` }, call: (async () => keys) as never })
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}, own = context()) => call(fn, given, own)
 
 describe('docker.compare_containers (a stand-in for Docker Engine)', () => {

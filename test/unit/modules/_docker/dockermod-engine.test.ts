@@ -114,6 +114,13 @@ describe('Images (a stand-in for Docker Engine)', () => {
     })
   })
 
+  test('have layers', async () => {
+    const content = [{ Id: `sha256:${'1'.repeat(64)}` }, { Id: '<missing>' }]
+    engine.answers['GET /images/debian:12/history'] = { content }
+    expect(await ask(docker.layers, { name: 'debian:12' })).toEqual(['<missing>', '1'.repeat(12)])
+    await expect(ask(docker.layers, { name: 'none' })).rejects.toThrow("Image 'none' not found")
+  })
+
   test('have a history', async () => {
     engine.answers['GET /images/debian:12/history'] = {
       content: [

@@ -19,6 +19,8 @@ interface Told {
   readonly headers?: Readonly<Record<string, string>>
   /** Whether the connection breaks after the content, before the answer is complete. */
   readonly breaks?: boolean
+  /** Whether nothing follows the content, although the answer is not complete. */
+  readonly stalls?: boolean
 }
 
 /** A piece of output with the header that Docker puts before it. */
@@ -71,11 +73,12 @@ export class Engine {
       }
       this.asked.push(request)
       this.hooks[`${method} ${request.path}`]?.()
-      const { status = 200, content, headers: told, breaks } = this.#answer(request)
+      const { status = 200, content, headers: told, breaks, stalls } = this.#answer(request)
       response.writeHead(status, told)
       const body =
         Buffer.isBuffer(content) || typeof content === 'string' ? content : JSON.stringify(content ?? {})
       if (breaks) response.write(body, () => incoming.socket.destroy())
+      else if (stalls) response.write(body)
       else response.end(body)
     })
     this.#server.on('upgrade', async ({ url = '', headers }, socket, head) => {

@@ -30,7 +30,7 @@ const login = { username: 'fred', password: PASSWORD }
 const context = (own: unknown = {}, more: object = {}) =>
   fakeContext({
     opts: { 'docker.url': `unix://${folder}/docker.sock` },
-    call: async (name: string) => (name === 'config.get' ? own : more),
+    call: (async (name: string) => (name === 'config.get' ? own : more)) as never,
   })
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}, own = context()) => call(fn, given, own)
 const path = () => join(folder, 'config/config.json')
