@@ -97,10 +97,17 @@ export async function dockerDialogue(
   addAbortSignal(context.signal, socket)
   const chunks = [head]
   const writing = pipeline(input, socket).catch(() => {})
-  for await (const chunk of socket) chunks.push(chunk as Buffer)
+  try {
+    for await (const chunk of socket) chunks.push(chunk as Buffer)
+  } catch (error) {
+    if (!isClosedByPeer(error)) throw error // its answer to the rest of the input of a program that has ended
+  }
   await writing
   return Buffer.concat(chunks)
 }
+
+const isClosedByPeer = (error: unknown): boolean =>
+  ['EPIPE', 'ECONNRESET'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 /** Write a path of parts, and a query without what is undefined. @throws CommandExecutionError for a name that would lead elsewhere */
 export function address(parts: readonly string[], query: Readonly<Record<string, unknown>> = {}): string {

@@ -182,6 +182,13 @@ test('commands in a container read their stdin (a stand-in for Docker Engine)', 
   expect(engine.inputs).toEqual(['a line\n'])
 })
 
+test('a command may end before it has read its stdin (a stand-in for Docker Engine)', async () => {
+  engine.answers['POST /containers/web/exec'] = { content: { Id: 'e1' } }
+  engine.answers['POST /exec/e1/start'] = { content: frame(1, '1\n'), isDeaf: true }
+  engine.answers['GET /exec/e1/json'] = { content: { ExitCode: 3 } }
+  expect(await ask(docker.retcode, { name: 'web', cmd: 'exit 3', stdin: 'x'.repeat(5_000_000) })).toBe(3)
+})
+
 test('archives of tar hold long names, links, and sizes of files that are large', async () => {
   const long = `${'folder/'.repeat(30)}file`
   const members = [

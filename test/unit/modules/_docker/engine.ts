@@ -19,6 +19,8 @@ interface Told {
   readonly headers?: Readonly<Record<string, string>>
   /** Whether the connection breaks after the content, before the answer is complete. */
   readonly breaks?: boolean
+  /** Whether a program ends before it has read its input. */
+  readonly isDeaf?: boolean
   /** Whether nothing follows the content, although the answer is not complete. */
   readonly stalls?: boolean
 }
@@ -83,12 +85,13 @@ export class Engine {
     })
     this.#server.on('upgrade', async ({ url = '', headers }, socket, head) => {
       socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n')
+      const { content, isDeaf } = (this.answers[`POST ${decodeURIComponent(url)}`] ?? {}) as Told
+      if (isDeaf) return socket.end(content as Buffer, () => socket.destroy())
       // The other direction stays open when this one has ended.
       const read = (socket as Socket).iterator({ destroyOnReturn: false })
       const sent = Buffer.concat([head, await buffer(read)])
       this.inputs.push(sent.subarray(Number(headers['content-length'])).toString())
-      const { content } = (this.answers[`POST ${decodeURIComponent(url)}`] ?? {}) as Told
-      socket.end(content as Buffer)
+      return socket.end(content as Buffer)
     })
   }
 
