@@ -25,7 +25,14 @@ import { described, versionNumbers } from './_docker/describe.ts'
 import { checkDriver, commandParams, runInside } from './_docker/exec.ts'
 import { allImages, imageId, inspectImage, tagsOf, tagsOfImages } from './_docker/images.ts'
 import { importImage, loadImages, tagImage } from './_docker/load.ts'
-import { connect, connectedTo, disconnect, disconnectAll, inspectNetwork } from './_docker/networks.ts'
+import {
+  connect,
+  connectedTo,
+  createNetwork,
+  disconnect,
+  disconnectAll,
+  inspectNetwork,
+} from './_docker/networks.ts'
 import { readOutput } from './_docker/output.ts'
 import { danglingImages, pruneUnused } from './_docker/prune.ts'
 import { logIn, logOut } from './_docker/registries.ts'
@@ -857,43 +864,35 @@ export const inspect_network = fn({ network_id: name }, ({ network_id }, context
 )
 
 /**
- * Make a network, and return its id.
+ * Make a network, and return its id. Options and labels are maps, lists of `NAME=value`, or text with commas. Several pools of addresses,
+ * as for IPv4 and IPv6, are given as `ipam_pools`, a list of maps of `subnet`, `gateway`, `iprange` and `aux_addresses`.
  *
  * @example salt '*' docker.create_network web driver=bridge subnet=192.0.2.0/24 gateway=192.0.2.1
+ * @example salt '*' docker.create_network web ipam_pools='[{subnet: 192.0.2.0/24, gateway: 192.0.2.1}, {subnet: "2001:db8::/64"}]' enable_ipv6=True
  */
 export const create_network = fn(
   {
     name,
     ...ignored,
     driver: p.default(p.string(), 'bridge'),
-    driver_opts: p.optional(p.record(p.any())),
+    driver_opts: p.optional(p.any()),
     internal: flag(false),
     attachable: flag(false),
+    ingress: flag(false),
+    scope: p.optional(p.string()),
     enable_ipv6: flag(false),
-    labels: p.optional(p.record(p.any())),
+    check_duplicate: flag(true),
+    labels: p.optional(p.any()),
     ipam_driver: p.default(p.string(), 'default'),
+    ipam_opts: p.optional(p.any()),
+    ipam_pools: p.optional(p.array(p.record(p.any()))),
     subnet: p.optional(p.string()),
     gateway: p.optional(p.string()),
     ip_range: p.optional(p.string()),
+    iprange: p.optional(p.string()),
+    aux_addresses: p.optional(p.any()),
   },
-  async (
-    { name, driver, driver_opts, internal, attachable, enable_ipv6, labels, ipam_driver, ...pool },
-    context,
-  ) => {
-    const { subnet: Subnet, gateway: Gateway, ip_range: IPRange } = pool
-    const config = { ...(Subnet && { Subnet }), ...(Gateway && { Gateway }), ...(IPRange && { IPRange }) }
-    return dockerJson<Json>('POST', '/networks/create', context, {
-      Name: name,
-      Driver: driver,
-      Internal: internal,
-      Attachable: attachable,
-      EnableIPv6: enable_ipv6,
-      Options: driver_opts,
-      Labels: labels,
-      CheckDuplicate: true,
-      IPAM: { Driver: ipam_driver, ...(Object.keys(config).length > 0 && { Config: [config] }) },
-    })
-  },
+  ({ name, ...given }, context) => createNetwork(name, given, context),
 )
 
 /**

@@ -37,7 +37,8 @@ const pairs = (value: unknown): string[] => {
     ? value.flatMap((one) => (isMap(one) ? pairs(one) : [String(one)]))
     : list(value)
 }
-const labels = (value: unknown): Json =>
+/** Return a map that was given as one, as a list of `NAME=value`, or as text with commas. */
+export const labels = (value: unknown): Json =>
   Object.fromEntries(
     pairs(value).map((pair) => {
       const [key = '', ...rest] = pair.split('=')

@@ -1,9 +1,49 @@
-import { CommandExecutionError, type Context } from 'salt-ts'
+import { CommandExecutionError, type Context, SaltInvocationError } from 'salt-ts'
 import { problem } from '../_pkg/changes.ts'
 import { address, DockerRefusal, docker, dockerJson, type Json } from './api.ts'
+import { labels } from './container-config.ts'
 
 export const inspectNetwork = (id: string, context: Context): Promise<Json> =>
   dockerJson<Json>('GET', address(['networks', id]), context)
+
+const POOL = ['subnet', 'gateway', 'ip_range', 'iprange', 'aux_addresses'] as const
+
+/** Make a network whose options have Salt's names. @throws SaltInvocationError */
+export function createNetwork(name: string, given: Json, context: Context): Promise<Json> {
+  const alone = POOL.filter((key) => given[key] !== undefined)
+  if (given.ipam_pools && alone.length > 0)
+    throw new SaltInvocationError(`Give ${alone.join(', ')} in a map of ipam_pools, or without ipam_pools.`)
+  const pools = (given.ipam_pools as Json[] | undefined) ?? (alone.length > 0 ? [given] : [])
+  return dockerJson<Json>('POST', '/networks/create', context, {
+    Name: name,
+    Driver: given.driver,
+    Internal: given.internal,
+    Attachable: given.attachable,
+    Ingress: given.ingress,
+    Scope: given.scope,
+    EnableIPv6: given.enable_ipv6,
+    Options: optional(given.driver_opts),
+    Labels: optional(given.labels),
+    CheckDuplicate: given.check_duplicate,
+    IPAM: {
+      Driver: given.ipam_driver,
+      Options: optional(given.ipam_opts),
+      ...(pools.length > 0 && { Config: pools.map(poolOf) }),
+    },
+  })
+}
+
+const optional = (value: unknown): Json | undefined => (value === undefined ? undefined : labels(value))
+
+function poolOf({ subnet, gateway, ip_range, iprange = ip_range, ...rest }: Json): Json {
+  const { aux_address, aux_addresses = aux_address } = rest
+  return {
+    Subnet: subnet,
+    IPRange: iprange,
+    Gateway: gateway,
+    AuxiliaryAddresses: optional(aux_addresses),
+  }
+}
 
 /** Connect a container to a network. */
 export async function connect(

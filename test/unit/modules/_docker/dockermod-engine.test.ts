@@ -337,6 +337,23 @@ describe('Networks and volumes (a stand-in for Docker Engine)', () => {
       Internal: false,
       IPAM: { Driver: 'default', Config: [{ Subnet: '192.0.2.0/24' }] },
     })
+    const ipam_pools = [
+      { subnet: '192.0.2.0/24', aux_address: 'router=192.0.2.2' },
+      { subnet: '2001:db8::/64' },
+    ]
+    await ask(docker.create_network, { name: 'y', ipam_pools, driver_opts: 'parent=eth0,mode=l2' })
+    expect(engine.asked.at(-1)!.body).toMatchObject({
+      Options: { parent: 'eth0', mode: 'l2' },
+      IPAM: {
+        Config: [
+          { Subnet: '192.0.2.0/24', AuxiliaryAddresses: { router: '192.0.2.2' } },
+          { Subnet: '2001:db8::/64' },
+        ],
+      },
+    })
+    await expect(
+      ask(docker.create_network, { name: 'z', ipam_pools, subnet: '192.0.2.0/24' }),
+    ).rejects.toThrow('Give subnet in a map of ipam_pools, or without ipam_pools.')
     engine.answers['POST /networks/x/connect'] = {}
     const given = { container: 'web', net_id: 'x', kwargs: { ipv4_address: '192.0.2.5' } }
     expect(await ask(docker.connect_container_to_network, given)).toBe(true)
