@@ -25,11 +25,13 @@ export function targetsOf(
   }))
 }
 
-/** Serialize a target. Equal targets give equal texts; see {@link targetFrom}. */
+/** Serialize a target: its name, or JSON if it has options. Equal targets give equal texts; see {@link targetFrom}. */
 export function targetText({ name, config, kwargs }: OutboxTarget): string {
-  if (config === undefined && kwargs === undefined) return name
+  if (config === undefined && kwargs === undefined && !isJson(name)) return name
   return recordJson({ name, ...(config !== undefined && { config }), ...(kwargs && { kwargs }) })
 }
 
 export const targetFrom = (text: string): OutboxTarget =>
-  text.startsWith('{') ? (fromRecordJson(text) as OutboxTarget) : { name: text }
+  isJson(text) ? (fromRecordJson(text) as OutboxTarget) : { name: text }
+
+const isJson = (text: string): boolean => text.startsWith('{')

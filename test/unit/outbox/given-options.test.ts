@@ -35,3 +35,9 @@ test.each([
   const [target] = targetsOf('postgres', { config: 'alternative', kwargs })
   expect(targetFrom(targetText(target!))).toEqual({ name: 'postgres', config: 'alternative', kwargs })
 })
+
+test.each(['{postgres', '{}'])('a returner whose name looks like a map is a name: %s', (name) => {
+  const [target] = targetsOf(name)
+  expect(targetFrom(targetText(target!))).toEqual({ name })
+  expect(refusal(name, {}, [])).toBeUndefined()
+})
