@@ -144,7 +144,8 @@ export class JobExecutor {
         master: around.master,
         stop: (signal) => wait.leave(signal),
       })
-    const why = around.refusal && (await Promise.race([around.refusal(), wait.left]))
+    const refusal = around.refusal?.().catch(messageOf)
+    const why = refusal && (await Promise.race([refusal, wait.left]))
     const release = await turn
     if (release === null) return
     const end = typeof release === 'string' ? () => {} : release
@@ -187,12 +188,17 @@ export class JobExecutor {
 
   async #inThisProcess(job: JobLoad, around: JobEnvironment, wait: Wait): Promise<void> {
     const { services, master, words, persist } = around
+    const { id, runHere } = this.#settings
     const abort = new AbortController()
     const stop = (signal: number) => abort.abort(stopped(job, signal, 'while it ran'))
     const self = identityOf(process.pid)
     const list = (shown: JobLoad) => this.#list({ job: shown, process: self, master, stop })
     wait.begin()
-    await around.beginning()
+    try {
+      await around.beginning()
+    } catch (error) {
+      return persist(failedReturn(withoutArguments(job), id, messageOf(error)))
+    }
     around.began?.()
     if (wait.signalNumber !== undefined) stop(wait.signalNumber)
     await list(withoutArguments(job))
@@ -200,7 +206,7 @@ export class JobExecutor {
       this.#logDetails(shown)
       return list(shown)
     }
-    await persist(await this.#settings.runHere(job, { services, words, onShown }, abort.signal))
+    await persist(await runHere(job, { services, words, onShown }, abort.signal))
   }
 
   /** List a job as running, even if its file cannot be written because the disk is full. */

@@ -2,7 +2,11 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { MinionServices } from '../../../../core/author/context.ts'
 import { type Deferred, deferred } from '../../../../core/base/deferred.ts'
 import type { SaltError } from '../../../../core/base/errors.ts'
-import { type ExecutorSettings, JobExecutor } from '../../../../core/minion/jobs/job-executor.ts'
+import {
+  type ExecutorSettings,
+  type JobEnvironment,
+  JobExecutor,
+} from '../../../../core/minion/jobs/job-executor.ts'
 import type { PooledJob } from '../../../../core/minion/jobs/job-pool.ts'
 import { ProcTable } from '../../../../core/minion/jobs/proc-table.ts'
 import type { JobLoad } from '../../../../core/wire/publication.ts'
@@ -53,7 +57,7 @@ const pool = {
   },
 }
 
-function open(changes: Partial<ExecutorSettings> = {}) {
+function openExecutor(changes: Partial<ExecutorSettings> = {}) {
   const context = fakeContext()
   const executor = new JobExecutor({
     id: 'm1',
@@ -67,19 +71,24 @@ function open(changes: Partial<ExecutorSettings> = {}) {
     closing: new AbortController().signal,
     ...changes,
   })
+  const environment = (load: JobLoad): JobEnvironment => ({
+    services: {} as MinionServices,
+    master: '127.0.0.1:4506',
+    leftBehind: () => undefined,
+    beginning: async () => void beginnings.push(load.jid),
+    persist: async (ret) => {
+      kept.push(ret)
+      await procs.remove(ret.jid)
+    },
+  })
+  return { executor, environment, lines: context.lines }
+}
+
+function open(changes: Partial<ExecutorSettings> = {}) {
+  const { executor, environment, lines } = openExecutor(changes)
   const run = (load: JobLoad, refusal?: () => Promise<string | undefined>) =>
-    executor.run(load, executor.enqueue(load), {
-      ...(refusal && { refusal }),
-      services: {} as MinionServices,
-      master: '127.0.0.1:4506',
-      leftBehind: () => undefined,
-      beginning: async () => void beginnings.push(load.jid),
-      persist: async (ret) => {
-        kept.push(ret)
-        await procs.remove(ret.jid)
-      },
-    })
-  return { run, lines: context.lines }
+    executor.run(load, executor.enqueue(load), { ...environment(load), ...(refusal && { refusal }) })
+  return { run, lines }
 }
 
 const begun = (load: JobLoad) => until('the job to begin', () => ends.get(load.jid))
@@ -262,4 +271,37 @@ test('waiting jobs are left unchanged when the minion ends', async () => {
   await all[0]
   expect(gist()).toEqual([[1, 'there']])
   expect([...ends.keys()]).toEqual([job(1).jid])
+})
+
+test('a job whose check fails with an error returns the error and frees its slot', async () => {
+  const { run } = open({ limit: 1 })
+  await run(job(1), async () => {
+    throw new Error('The returner process is gone.')
+  })
+  expect(gist()).toEqual([[1, 'ERROR: The returner process is gone.']])
+  const next = run(job(2))
+  ;(await begun(job(2))).resolve()
+  await next
+  expect(procs.size).toBe(0)
+})
+
+test('without multiprocessing a job that waited and must not begin returns the reason', async () => {
+  const { executor, environment } = openExecutor({ multiprocessing: false, limit: 1 })
+  const [first, second] = [deferred(), job(2)]
+  runHere.mockImplementationOnce(async (load) => {
+    await first.promise
+    return returned(load, 'here')
+  })
+  const running = executor.run(job(1), executor.enqueue(job(1)), environment(job(1)))
+  const waiting = executor.run(second, executor.enqueue(second), {
+    ...environment(second),
+    beginning: () => Promise.reject(new Error('The disk is full.')),
+  })
+  first.resolve()
+  await Promise.all([running, waiting])
+  expect(gist()).toEqual([
+    [1, 'here'],
+    [2, 'ERROR: The disk is full.'],
+  ])
+  expect(procs.size).toBe(0)
 })
