@@ -73,23 +73,25 @@ export async function runningRuns(place: Place): Promise<NotedRun[]> {
   return (await notedRuns(place)).filter(({ alive }) => alive)
 }
 
-/** Return all runs that have a file. Files that cannot be read are removed. */
+/** Return all runs that have a file. A file that can be read and is not the record of a run is removed. */
 export async function notedRuns(place: Place): Promise<NotedRun[]> {
   const folder = directoryOf(place)
   const names = await readdir(folder).catch(() => [])
   const found: NotedRun[] = []
   for (const name of names.filter(isJid).sort()) {
     const path = join(folder, name)
-    const run = await readRun(path)
+    const bytes = await readFile(path).catch(() => undefined)
+    if (!bytes) continue // it was removed meanwhile, or this process may open no more files
+    const run = parseRun(bytes, path)
     if (run) found.push(run)
     else await rm(path, { force: true })
   }
   return found
 }
 
-async function readRun(path: string): Promise<NotedRun | undefined> {
+function parseRun(bytes: Uint8Array, path: string): NotedRun | undefined {
   try {
-    const noted = decode(await readFile(path))
+    const noted = decode(bytes)
     if (!isRecord(noted)) return undefined
     const { jid, fun, user, owner, fun_args, store, detached, ended } = noted
     const identity = readIdentity(noted)

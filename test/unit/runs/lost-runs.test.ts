@@ -77,3 +77,11 @@ test('a running one is not changed; the file of a dead process of Python Salt is
   await endLostRuns(config)
   expect([await noted(), await stored()]).toEqual([[], undefined])
 })
+
+test('what cannot be read as a file of a run is left, and what is no record of one is removed', async () => {
+  const unreadable = '20261121000000000002'
+  await mkdir(join(config.cachedir, 'proc', unreadable)) // reading it fails, as with too many open files
+  await writeFile(join(config.cachedir, 'proc', JID), 'no record')
+  await endLostRuns(config)
+  expect(await noted()).toEqual([unreadable])
+})
