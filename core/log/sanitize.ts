@@ -5,8 +5,19 @@ const MAX_DEPTH = 6
 const MAX_ENTRIES = 100
 const MAX_TEXT = 10_000
 
-/** Copy a value for a log record: bounded, without cycles, with the values of secret fields masked. */
+/** Stands for a value that throws when it is read, such as one with a getter that does. */
+const UNREADABLE = '<cannot be read>'
+
+/** Copy a value for a log record: bounded, without cycles, with the values of secret fields masked. Never throws. */
 export function sanitize(value: unknown, depth = 0): unknown {
+  try {
+    return copyOf(value, depth)
+  } catch {
+    return UNREADABLE
+  }
+}
+
+function copyOf(value: unknown, depth: number): unknown {
   if (typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function')
     return String(value)
   if (typeof value === 'string') return sanitizeText(value)

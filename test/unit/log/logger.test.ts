@@ -285,3 +285,14 @@ test('a log without terminal and file writes nothing', async () => {
   expect(log.isLevelEnabled('critical')).toBe(false)
   await log.close()
 })
+
+test('facts that throw when they are read do not make logging throw', () => {
+  const { lines, log } = terminal()
+  const hostile = {
+    get name() {
+      throw new Error('no')
+    },
+  }
+  log.error('A module returned a strange value', { hostile })
+  expect(lines.join('')).toContain('[ERROR   ] A module returned a strange value')
+})
