@@ -69,11 +69,14 @@ export class EventStreamServer {
   /** @throws SaltError ADDRESS_IN_USE, CONFIG_INVALID */
   static async open(settings: EventStreamSettings): Promise<EventStreamServer> {
     const stream = new EventStreamServer(settings)
-    const { host, port } = settings
+    const { host, port, log } = settings
     await new Promise<void>((resolve, reject) => {
       stream.#server.once('error', (error) => reject(cannotListen(settings, error)))
       stream.#server.listen({ host: host === '*' ? '::' : host, port }, resolve)
     })
+    stream.#server.on('error', (error) =>
+      log.error(`The server of the event stream failed: ${error.message}`),
+    )
     stream.#checking = setInterval(() => stream.#check(), CHECK_INTERVAL_MS)
     return stream
   }

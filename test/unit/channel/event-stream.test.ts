@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net'
+import { connect, Server, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   deriveDirections,
@@ -194,4 +194,22 @@ test('a reader that does not read is disconnected, and the others get all events
     return server.readers === 1
   })
   expect(heard).toHaveLength(sent)
+})
+
+test('errors of the listening socket, such as too many open files, do not end the process', async () => {
+  const listen = vi.spyOn(Server.prototype, 'listen')
+  const other = await EventStreamServer.open({
+    host: '127.0.0.1',
+    port: 0,
+    session: async () => undefined,
+    mayStay: () => true,
+    log: quietLog,
+  })
+  open.push(other)
+  const socket = listen.mock.contexts[0] as Server
+  listen.mockRestore()
+  expect(() => {
+    for (const _ of [1, 2])
+      socket.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
+  }).not.toThrow()
 })
