@@ -144,7 +144,7 @@ export class MasterConnection {
     this.#isReady = false
     while (!ending.aborted) {
       const { publishPort } = await this.#credentials.get()
-      if (await this.#start.isRefused(this.#closing.signal)) continue
+      if (await this.#start.isRefused(ending)) continue
       if (ending.aborted) return
       const frames = await this.#publications.open(publishPort)
       if (ending.aborted) return await frames.close()

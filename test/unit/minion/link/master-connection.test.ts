@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type Deferred, deferred } from '../../../../core/base/deferred.ts'
+import { endsWithin } from '../../../../core/base/with-timeout.ts'
 import { minionTopic } from '../../../../core/channel/publish-channel.ts'
 import { loadMinionConfig } from '../../../../core/config/index.ts'
 import { MasterConnection } from '../../../../core/minion/link/master-connection.ts'
@@ -12,7 +13,7 @@ import type {
 } from '../../../../core/transport/contract.ts'
 import { InProcessMaster } from '../../../harness/in-process-master.ts'
 import { keyPair } from '../../../harness/key-pairs.ts'
-import { quietLog } from '../../../harness/log.ts'
+import { quietLog, spyLog } from '../../../harness/log.ts'
 import { SLOW } from '../../../harness/slow.ts'
 import { eventually } from '../../../harness/until.ts'
 
@@ -207,5 +208,40 @@ describe('connections to a master', () => {
       ['up', 'salt'],
       ['down', 'salt'],
     ])
+  })
+
+  test('end at once with their run while the master refuses this minion as a second one', async () => {
+    master = await InProcessMaster.open({ options: { refuse_second_minion: true } })
+    await master.file(ID, (await keyPair(ID)).publicKey)
+    const first = { token: 'other1', address: '10.0.0.1', host: 'first', pid: 1 }
+    await master.context.starts.save(ID, first, Date.now())
+    const log = spyLog()
+    const transport: Pick<Transport, 'connectRequests'> = {
+      connectRequests: () => ({ request: (frame) => master.answer(frame), close: async () => {} }),
+    }
+    connection = new MasterConnection({
+      config: loadMinionConfig({
+        configDir: '/nonexistent',
+        overrides: { id: ID, master: 'salt', acceptance_wait_time: 30 },
+      }).config,
+      id: ID,
+      key: await keyPair(ID),
+      known: { read: async () => undefined, write: async () => {} },
+      signingKey: undefined,
+      transport: transport as Transport,
+      address: { text: 'salt', transport: 'zeromq', namesTransport: false, host: 'salt', port: 4506 },
+      grains: () => ({}),
+      log,
+      onJob: () => {},
+      onReady: async () => {},
+      now: Date.now,
+    })
+    const ending = new AbortController()
+    const run = connection.run(ending.signal)
+    await eventually(() =>
+      expect(log.error).toHaveBeenCalledWith(expect.stringContaining('Asking again in 30')),
+    )
+    ending.abort()
+    expect(await endsWithin(run, 5_000)).toBe(true)
   })
 })
