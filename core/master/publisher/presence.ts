@@ -66,6 +66,7 @@ export class Presence {
     for (const id of lost) this.#lost.set(id, now)
     const known = new Set(accepted)
     for (const id of this.#lost.keys()) if (present.has(id) || !known.has(id)) this.#lost.delete(id)
+    for (const id of this.#named) if (!known.has(id)) this.#named.delete(id)
     this.#present = present
     await this.#write()
     if ((fresh.length > 0 || lost.length > 0) && events) fire(tags.presenceChange, { new: fresh, lost })

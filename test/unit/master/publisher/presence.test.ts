@@ -55,6 +55,27 @@ describe('presence', () => {
     })
   })
 
+  test('recognizes a minion by its address again once the key of the one with its id was deleted', async () => {
+    const fired: unknown[] = []
+    const state = { accepted: ['web1'], topics: ['web1'], subscribers: 1 }
+    const presence = new Presence({
+      acceptedIds: async () => state.accepted,
+      topics: () => new Set(state.topics.map(minionTopic)),
+      subscribers: () => state.subscribers,
+      byAddress: async (ids) => ids,
+      fire: (_, data) => fired.push(data),
+      file: join(directory, 'connected.json'),
+      elapsed: () => 0,
+      events: true,
+    })
+    await presence.update()
+    Object.assign(state, { accepted: [], topics: [], subscribers: 0 })
+    await presence.update()
+    Object.assign(state, { accepted: ['web1'], subscribers: 1 }) // now one of Python Salt
+    await presence.update()
+    expect(fired.at(-1)).toEqual({ new: ['web1'], lost: [] })
+  })
+
   test('keeps minions as expected for a while after they are lost, and after a restart of the publisher', async () => {
     const state = { accepted: ['gone', 'web1', 'web2'], topics: ['web1', 'web2'], elapsed: 0 }
     const path = join(directory, 'connected.json')
