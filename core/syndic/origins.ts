@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { isRecord } from '../base/record.ts'
-import { keysUnder, openStore, type Store, type StoreOptions } from '../store/index.ts'
+import { keysUnder, openStore, type Store, type StoreOptions, type StoreReader } from '../store/index.ts'
 
 /** Which masters above a job came from: `['job', jid]` → {at, masters}. */
 export class Origins {
@@ -17,16 +17,17 @@ export class Origins {
 
   /** Return the masters that published a job; none for one of the master below. */
   of(jid: string): readonly string[] {
-    const known = this.#store.get(['job', jid])
-    return isRecord(known) && Array.isArray(known.masters) ? (known.masters as string[]) : []
+    return mastersOf(this.#store, jid)
   }
 
   /** Note that a master has published a job. Resolves with false if that was known. */
   async note(jid: string, master: string, at: number): Promise<boolean> {
-    const masters = this.of(jid)
-    if (masters.includes(master)) return false
-    await this.#store.put(['job', jid], { at, masters: [...masters, master] })
-    return true
+    return this.#store.change((records) => {
+      const masters = mastersOf(records, jid)
+      if (masters.includes(master)) return false
+      records.put(['job', jid], { at, masters: [...masters, master] })
+      return true
+    })
   }
 
   /** Forget the jobs that came before a moment, in milliseconds since 1970. */
@@ -43,4 +44,9 @@ export class Origins {
   close(): Promise<void> {
     return this.#store.close()
   }
+}
+
+function mastersOf(records: Pick<StoreReader, 'get'>, jid: string): readonly string[] {
+  const known = records.get(['job', jid])
+  return isRecord(known) && Array.isArray(known.masters) ? (known.masters as string[]) : []
 }
