@@ -47,21 +47,26 @@ export async function openStores(config: MinionConfig, log: Log): Promise<Minion
     log.warn(
       `The disk is full (${config.cachedir}): this minion runs no jobs until there is free space. No restart is needed.`,
     )
-  const { seen } = spool
-  if (!seen) throw new SaltError('STORE_FAILED', `The spool ${directory} has no record of accepted jobs.`)
-  await seen.importFrom(oldSeenFile(config))
-  const time = new SteadyTime({ clock: systemClock, onLeap: (ms) => log.warn(leapSentence(ms)) })
-  time.now(seen.latest)
-  return {
-    spool,
-    seen,
-    ...(await ProcTable.open(config.cachedir)),
-    cached: new CachedReturns(cachedReturnsDirectory(config)),
-    time,
-    async close() {
-      await spool.close()
-      await removeMarker()
-    },
+  try {
+    const { seen } = spool
+    if (!seen) throw new SaltError('STORE_FAILED', `The spool ${directory} has no record of accepted jobs.`)
+    await seen.importFrom(oldSeenFile(config))
+    const time = new SteadyTime({ clock: systemClock, onLeap: (ms) => log.warn(leapSentence(ms)) })
+    time.now(seen.latest)
+    return {
+      spool,
+      seen,
+      ...(await ProcTable.open(config.cachedir)),
+      cached: new CachedReturns(cachedReturnsDirectory(config)),
+      time,
+      async close() {
+        await spool.close()
+        await removeMarker()
+      },
+    }
+  } catch (error) {
+    await spool.close()
+    throw error
   }
 }
 

@@ -1,7 +1,8 @@
-import { rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { MinionConfig } from '../../../core/config/index.ts'
+import { ReturnSpool } from '../../../core/jobs/return-spool.ts'
 import { openStores } from '../../../core/minion/stores.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { spyLog } from '../../harness/log.ts'
@@ -29,3 +30,13 @@ test(
     expect(log.warn).not.toHaveBeenCalled()
   },
 )
+
+test('a start that fails after the spool was opened closes the spool', async () => {
+  const folder = await temporaryFolder('salt-stores-')
+  onTestFinished(() => removeFolder(folder))
+  await writeFile(join(folder, 'proc'), 'not a directory')
+  const close = vi.spyOn(ReturnSpool.prototype, 'close')
+  onTestFinished(() => close.mockRestore())
+  await expect(openStores({ cachedir: folder } as MinionConfig, spyLog())).rejects.toThrow('proc')
+  expect(close).toHaveBeenCalledOnce()
+})
