@@ -54,8 +54,8 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
   const jobs = disposer.own(openJobCache(config, { onDamage }))
   const publications = disposer.own(Publications.open(config, { onDamage }))
   /**
-   * A minion whose key was revoked must neither get jobs that wait for it, nor read what this master publishes. A shared AES key is
-   * replaced by the master that revoked the key.
+   * Shut out a minion whose key was revoked: it must neither get jobs that wait for it nor read the publications of this master.
+   * A shared AES key is replaced by the master that revoked the key.
    */
   async function revoked(id: string): Promise<void> {
     try {

@@ -37,7 +37,7 @@ const factsIn = ({ grains, pillar }: Fields): MinionFacts => ({
 /** How often the starts of all minions are compared with those known. */
 const CHECK_INTERVAL_MS = 5_000
 
-/** The latest starts of minions, by id: with them each master knows to whom a connection belongs. */
+/** The latest starts of minions, by id. By their tokens each master knows the minion behind a connection. */
 export function replicatedStarts(starts: MinionStarts): Replicated {
   let known: ReadonlyMap<string, string> = new Map()
   let nextCheckAt = 0

@@ -7,8 +7,8 @@ import type { Replicated } from './replica.ts'
 const SETTLE_MS = 2_000
 
 /**
- * The keys of minions, by id: the PEM text in each state that it has one in. `onRevoked` is called with the id when another master has
- * revoked the access of one.
+ * The keys of minions, by id: one PEM text for each state in which a minion has a key. `onRevoked` is called with the id of a
+ * minion whose access another master has revoked.
  */
 export function replicatedKeys(pkiDir: string, onRevoked: (id: string) => void): Replicated {
   const files = new KeyFileStore(pkiDir)
@@ -64,9 +64,9 @@ export function replicatedKeys(pkiDir: string, onRevoked: (id: string) => void):
 }
 
 /**
- * Return the keys of a minion that were changed on two masters at once; undefined stands for their deletion. The rejection of a key
- * prevails over its deletion and its acceptance, a deletion over an acceptance, and what is decided over a key that waits, which is denied
- * if it is another one. Of two decisions about different keys that from elsewhere stays.
+ * Merge the keys of a minion that were changed on two masters at the same time; undefined stands for deleted keys. A rejection
+ * wins over a deletion or an acceptance of the same key, and a deletion over an acceptance. A decision wins over a pending key,
+ * which is denied if it is a different one. Of two decisions about different keys, the one from elsewhere wins.
  */
 function merge(here: unknown, elsewhere: unknown): unknown {
   const [one, other] = [asKeys(here), asKeys(elsewhere)]

@@ -3,22 +3,25 @@ import { type ConnectedElsewhere, connections } from '../../cache/connected.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import type { Replicated } from './replica.ts'
 
-/** How often a master says who is connected to it, if that does not change. */
+/** Interval at which a master repeats which minions are connected to it, while that does not change. */
 const BEAT_MS = 20_000
 
 export interface PresenceSettings {
   readonly config: MasterConfig
   /** Name of this master. */
   readonly master: string
-  /** What the others said until now. */
+  /** The reports of the other masters so far. */
   readonly others: ConnectedElsewhere
   /** Return milliseconds since 1970. */
   now(): number
-  /** Keep what the others say. */
+  /** Store the reports of the other masters. */
   keep(others: ConnectedElsewhere): Promise<void>
 }
 
-/** The minions that are connected to each master, by the master's name, where each is connected to some of them only. */
+/**
+ * The minions that are connected to each master, by the master's name. Used where a minion is connected to some of the masters
+ * only.
+ */
 export function replicatedPresence({ config, master, others, now, keep }: PresenceSettings): Replicated {
   const heard = new Map(Object.entries(others))
   let own: { readonly ids: readonly string[]; readonly at: number } | undefined

@@ -10,26 +10,26 @@ import { keysUnder, openStore, type Store, type StoreOptions } from '../../store
 import type { SharedValues, StoredValue } from './shared-values.ts'
 import { compareVersions, joinVersions, nextVersion, type Version } from './version.ts'
 
-/** A kind of values that all masters of a cluster are to have alike: facts about minions, or about the cluster. */
+/** A kind of values that are kept equal on all masters of a cluster, such as facts about minions. */
 export interface Replicated {
   /** First part of the keys. */
   readonly name: string
-  /** Whether the value is not kept here when the master ends, so that the replica keeps it. */
+  /** Whether this master does not store the value itself. The replica then stores it for the next run. */
   readonly isVolatile?: boolean
   /** Return the ids that may have changed here since the last call; with `all`, all ids. */
   changed(all: boolean): Promise<readonly string[]>
   /** Return the value of an id here; undefined if there is none. */
   read(id: string): Promise<unknown>
   /**
-   * Take over a value of another master; undefined if it was removed. `here` is what {@link read} has returned before; what was changed
-   * since then must stay. Resolves with the value that {@link read} returns from now on, if nothing was.
+   * Store a value of another master; undefined removes it. `here` is the value that {@link read} returned before: a change made
+   * since then must be kept. Resolves with the value that {@link read} returns afterwards, unless there was such a change.
    */
   write(id: string, value: unknown, here: unknown): Promise<unknown>
-  /** Return what becomes of a value that was changed here and elsewhere at once; by default the one from elsewhere. */
+  /** Merge a value that was changed here and elsewhere at the same time. Without it, the value from elsewhere is used. */
   merge?(here: unknown, elsewhere: unknown): unknown
   /**
-   * Return when a value is over, in milliseconds since 1970: from then on neither it nor its removal counts. All values of an id have the
-   * same time. By default never.
+   * Return the time at which a value expires, in milliseconds since 1970. After that neither the value nor its removal matters.
+   * All values of an id expire at the same time. Without it, values never expire.
    */
   overAt?(value: unknown): number | undefined
 }
@@ -38,16 +38,16 @@ export interface Replicated {
 interface Known {
   readonly version: Version
   readonly digest: string
-  /** Digest of what is here for it. Another one here is a change. */
+  /** Digest of the value on this master. If the present value has another digest, it was changed here. */
   readonly here: string
-  /** Whether the store is known to have had it. If not, another value there is no reason for a message. */
+  /** Whether the store is known to have had this version. Only then is another value there worth a message. */
   readonly isStored: boolean
   /** The value, if it is volatile. */
   readonly value?: unknown
   readonly overAt?: number
 }
 
-/** What the store has of a key. */
+/** The state of a key in the store. */
 interface Stored {
   readonly revision: number
   /** Whether it is the version that is known here. */
@@ -71,28 +71,29 @@ interface ReplicaSettings {
 }
 
 const PAGE = 100
-/** Keys of foreign values that a message names. */
+/** Number of foreign values that a message names by their keys. */
 const NAMED = 5
-/** If a master that starts had at least so many values of a kind, and has none, they were lost rather than removed. */
+/** If a starting master had at least this many values of a kind and has none now, they were lost, not removed. */
 const LOST = 10
 const AT_ONCE = 32
 const CHECK_MS = 10_000
 const READ_ALL_MS = 300_000
-/** How long what is over is kept for masters whose clocks are slow. */
+/** How long expired values are kept, for masters whose clocks are slow. */
 const KEEP_OVER_MS = 3_600_000
 
 /**
- * Keeps values on this master and in the store of the cluster the same, both ways. A value has a version vector, so that it is known whether
- * another was made from it. Of a value that was changed in two places at once, the change that was stored first stays, unless its kind
- * merges them. While the store cannot be reached, changes are kept back; values that it has lost, or of which it has an earlier version,
- * are given to it again. Keys of the file of the replica: `['known', key]` and `['replica']`, its id.
+ * Keeps the values of this master and those in the store of the cluster equal, in both directions. Each value has a version
+ * vector, which shows whether another value was derived from it. If a value was changed in two places at the same time, the
+ * change that was stored first is kept, unless its kind merges them. While the store cannot be reached, changes are held back.
+ * Values that the store has lost, or has an older version of, are stored again. Keys of the replica's file: `['known', key]`, and
+ * `['replica']` with its id.
  */
 export class Replica {
   readonly #settings: ReplicaSettings
   readonly #kinds: ReadonlyMap<string, Replicated>
   readonly #state: Store
   readonly #complain: (sentence: string, about?: string) => void
-  /** What the store has, by key. */
+  /** The state of each key in the store. */
   #stored = new Map<string, Stored>()
   /** The latest revision that was read. */
   #revision = 0
@@ -131,7 +132,7 @@ export class Replica {
     }
   }
 
-  /** Take over what other masters have changed, then store what has changed here. Rejects if the store cannot be reached. */
+  /** Take over the changes of other masters, then store the changes of this one. Rejects if the store cannot be reached. */
   async exchange(): Promise<void> {
     if (this.#id === '') this.#id = await this.#identify()
     if (this.#mustLookAtAll) for (const kind of this.#kinds.values()) await this.#forgetLost(kind)
@@ -146,7 +147,7 @@ export class Replica {
     return this.#state.close()
   }
 
-  /** Return the id of this replica: another one if its file was copied from another master. */
+  /** Return the id of this replica. A file that was copied from another master gets a new id. */
   async #identify(): Promise<string> {
     const { master } = this.#settings
     const kept = this.#state.get(['replica'])
@@ -247,7 +248,7 @@ export class Replica {
     return about?.overAt !== undefined && about.overAt + KEEP_OVER_MS < this.#settings.now()
   }
 
-  /** Remove what is over, from the store if that has it. */
+  /** Remove an expired value, also from the store if it is there. */
   async #forget(key: string, revision?: number): Promise<void> {
     this.#stored.delete(key)
     this.#unsent.delete(key)
@@ -256,8 +257,9 @@ export class Replica {
   }
 
   /**
-   * Take over a value, or what becomes of it together with a change that it was not made from. Resolves with the digest of what is here
-   * for it, or of the value if that is to be changed.
+   * Take over a value of another master, merged with a change of this master that it was not derived from. Resolves with the
+   * digest of the value that this master now has; if it was merged and must be sent, with the digest of the value that was
+   * received.
    */
   async #takeOver(
     kind: Replicated,
@@ -277,7 +279,7 @@ export class Replica {
     return digestOf(isMerged ? value : kept)
   }
 
-  /** Replace a value of the store that is not the latest one of a master of the cluster. */
+  /** Arrange for a value in the store to be replaced, because it is outdated or was not written by a master of the cluster. */
   #putRight(key: string, revision: number, known: Known | undefined): void {
     if (known?.isStored !== false && this.#foreign.size <= NAMED) this.#foreign.add(key)
     if (!known) return
@@ -296,7 +298,7 @@ export class Replica {
     this.#foreign.clear()
   }
 
-  /** Store what has changed here. Resolves with false if something was changed elsewhere, too. */
+  /** Store the changes of this master. Resolves with false if another master has changed one of the values, too. */
   async #send(): Promise<boolean> {
     for (const kind of this.#kinds.values())
       for (const id of await kind.changed(this.#mustLookAtAll)) this.#unsent.add(keyOf(kind, id))
@@ -311,7 +313,7 @@ export class Replica {
     return isDone
   }
 
-  /** Store the value of a key if the store lacks it. Resolves with false if it was changed elsewhere, too. */
+  /** Store the value of a key if the store lacks it. Resolves with false if another master has changed it, too. */
   async #sendOne(key: string): Promise<boolean> {
     const [kind, id] = this.#kindOf(key)
     if (!kind) return true
@@ -343,7 +345,7 @@ export class Replica {
     return true
   }
 
-  /** Changes of others may have revisions that would not be read. */
+  /** Read all values again: changes of other masters may have revisions that this master takes for read. */
   #readAgain(): void {
     this.#readAllAt = 0
     this.#complain(
@@ -356,7 +358,7 @@ export class Replica {
     return [this.#kinds.get(key.slice(0, slash)), key.slice(slash + 1)]
   }
 
-  /** Return the keys that are known of the present kinds: an option may have ended one. */
+  /** Return the known keys of the present kinds. A kind may be gone because an option was changed. */
   #knownKeys(): string[] {
     const keys = Array.from(this.#state.keys(keysUnder('known')), (key) => String(key[1]))
     return keys.filter((key) => this.#kindOf(key)[0])
@@ -378,13 +380,13 @@ const keyOf = ({ name }: Replicated, id: string): string => `${name}/${id}`
 const overAtOf = ({ overAt }: { readonly overAt?: number | undefined }) =>
   overAt === undefined ? {} : { overAt }
 
-/** Return a digest of a value in which the order of keys does not count. */
+/** Return a digest of a value that does not depend on the order of keys. */
 const digestOf = (value: unknown): string =>
   createHash('sha256')
     .update(encodeLocal(sorted(value ?? null)))
     .digest('base64url')
 
-/** The digest of no value. */
+/** The digest of a missing value. */
 const NONE = digestOf(undefined)
 
 function sorted(value: unknown): unknown {

@@ -9,7 +9,7 @@ export interface SharedKey extends Replicated {
   rotated(revoke: boolean): void
 }
 
-/** `adopt` makes a key of another master that of this one. */
+/** `adopt` makes the key of another master the key of this one. */
 export function sharedKey(aesKeys: AesKeys, adopt: (aes: string, revoke: boolean) => void): SharedKey {
   let present = { aes: aesKeys.current.text, revoke: false }
   let hasChanged = true

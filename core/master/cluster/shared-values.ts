@@ -16,20 +16,20 @@ export interface Versioned {
   readonly version: Version
   /** Undefined if the value was removed. */
   readonly value: unknown
-  /** When it is over, in milliseconds since 1970; by default never. */
+  /** Time at which it expires, in milliseconds since 1970; never if it is undefined. */
   readonly overAt?: number
 }
 
-/** What the store has of a key. */
+/** A value as it is in the store. */
 export interface StoredValue extends Pick<SharedValue, 'key' | 'revision'> {
   /** Undefined if no master with the key of this one has set it. */
   readonly opened: Versioned | undefined
 }
 
 /**
- * The values that the masters of a cluster share. The store is trusted with nothing: values are encrypted and authenticated, each with
- * its key and its version, with a key that is derived from the key of the masters. So a master that has a version takes no earlier
- * one for the present.
+ * The values that the masters of a cluster share. The store is not trusted: each value is encrypted and authenticated together
+ * with its key and version, by a key that is derived from the key of the masters. So no master takes an older version for the
+ * current one.
  */
 export class SharedValues {
   readonly #store: SharedStore
@@ -42,7 +42,10 @@ export class SharedValues {
     this.#sealing = SymmetricKey.derive(masterKey.pem, `salt-ts cluster ${cluster}`)
   }
 
-  /** Return the values that the store was given after a revision, in that order, at least `limit` if there are more. Rejects with STORE_FAILED. */
+  /**
+   * Return the values that were stored after a revision, in the order of their revisions; at least `limit` if there are that
+   * many. Rejects with STORE_FAILED.
+   */
   async since(revision: number, limit: number): Promise<StoredValue[]> {
     const found = await this.#store.sharedSince(this.#cluster, revision, limit)
     return found.map(({ key, value, revision }) => ({
@@ -52,7 +55,10 @@ export class SharedValues {
     }))
   }
 
-  /** Set a value if its revision in the store is `expected`. Resolves with the new one; undefined if it had another. Rejects with STORE_FAILED, or with UnsavableError if it is too long. */
+  /**
+   * Set a value if its revision in the store is `expected`. Resolves with the new revision; with undefined if the store had
+   * another one. Rejects with STORE_FAILED, or with UnsavableError if it is too long.
+   */
   async put(key: string, { value, ...about }: Versioned, expected: number): Promise<number | undefined> {
     const sealed = this.#sealing.encrypt(encodeLocal({ key, ...about, value: value ?? null }))
     if (sealed.length > MAX_BYTES)
@@ -63,7 +69,7 @@ export class SharedValues {
     return revision === undefined ? undefined : checked(revision)
   }
 
-  /** Remove what is over, if its revision is `expected`. */
+  /** Remove an expired value if its revision is `expected`. */
   async remove(key: string, expected: number): Promise<void> {
     await this.#store.removeShared?.(this.#cluster, key, expected)
   }
@@ -78,10 +84,10 @@ export class SharedValues {
   }
 }
 
-/** The longest value that stores give out; longer ones are of somebody else. */
+/** Maximum size of an encrypted value. Stores do not return larger ones, since no master writes them. */
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Return a revision if changes can be told apart by it. @throws SaltError STORE_FAILED */
+/** Check that changes can be told apart by a revision, and return it. @throws SaltError STORE_FAILED */
 function checked(revision: number, about = ''): number {
   if (Number.isSafeInteger(revision) && revision > 0) return revision
   throw new SaltError(

@@ -3,7 +3,7 @@ import type { Replicated } from './replica.ts'
 
 const DIGEST = /^[0-9a-f]{64}$/
 
-/** Tokens of users, by their digest. One that was revoked on a master is so on all. */
+/** Tokens of users, by their digest. A token that was revoked on one master is revoked on all. */
 export function replicatedTokens(tokens: EmbeddedTokens): Replicated {
   let known: ReadonlySet<string> = new Set()
   let changes = -1

@@ -6,7 +6,7 @@ export type Version = Readonly<Record<string, number>>
 /** `later`: made from the other version. `concurrent`: each has changes that the other lacks. */
 export type VersionOrder = 'same' | 'earlier' | 'later' | 'concurrent'
 
-/** Return what a version is, compared with another. */
+/** Compare a version with another one. */
 export function compareVersions(version: Version, other: Version): VersionOrder {
   const ids = Object.keys({ ...version, ...other })
   const hasMore = ids.some((id) => countOf(version, id) > countOf(other, id))

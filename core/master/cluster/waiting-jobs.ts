@@ -18,12 +18,12 @@ interface WaitingJobsSettings {
 }
 
 const CHECK_INTERVAL_MS = 2_000
-/** How long after its time a job is kept if the master that published it is not there to remove it. */
+/** How long an expired job is kept if the master that published it is not there to remove it. */
 const KEEP_MS = 86_400_000
 
 /**
- * Jobs that wait for minions (`deliver_within`), by jid. The master that published one keeps it and decides about it; the others
- * give it to minions that ask them, and let that one know.
+ * Jobs that wait for minions (`deliver_within`), by jid. The master that published a job keeps it and decides about it. The
+ * others give it to minions that ask them, and report that to the publishing master.
  */
 export function replicatedWaitingJobs(settings: WaitingJobsSettings): Replicated {
   const { jobs, publications, master, now, checkMs = CHECK_INTERVAL_MS } = settings
@@ -31,7 +31,7 @@ export function replicatedWaitingJobs(settings: WaitingJobsSettings): Replicated
   const { elsewhere } = publications
   let known: ReadonlyMap<string, string> = new Map()
   let nextCheckAt = 0
-  /** Jobs of this master that others gave to minions, or that they do not know to be over. */
+  /** Jobs of this master that others have given to minions, or still take for open. They are sent to the others again. */
   const again = new Set<string>()
 
   function marks(): Map<string, string> {
@@ -40,7 +40,10 @@ export function replicatedWaitingJobs(settings: WaitingJobsSettings): Replicated
     return new Map([...others, ...own])
   }
 
-  /** A minion that its target may not match decides that itself, with the master that published the job. */
+  /**
+   * Return a job of this master. Minions that its target may not match are left out: they decide that themselves, with the master
+   * that published the job.
+   */
   function own(jid: string): JobElsewhere | undefined {
     const [untilMs, missed] = [deliveries.until(jid), publications.waitingJob(jid)]
     const unknown = new Set(jobs.record(jid)?.unknown)
