@@ -72,9 +72,9 @@ interface ReplicaSettings {
 
 const PAGE = 100
 /** Number of foreign values that a message names by their keys. */
-const NAMED = 5
+const MAX_NAMED = 5
 /** If a starting master had at least this many values of a kind and has none now, they were lost, not removed. */
-const LOST = 10
+const MIN_LOST = 10
 const AT_ONCE = 32
 const CHECK_MS = 10_000
 const READ_ALL_MS = 300_000
@@ -92,7 +92,7 @@ export class Replica {
   readonly #settings: ReplicaSettings
   readonly #kinds: ReadonlyMap<string, Replicated>
   readonly #state: Store
-  readonly #complain: (sentence: string, about?: string) => void
+  readonly #report: (sentence: string, about?: string) => void
   /** The state of each key in the store. */
   #stored = new Map<string, Stored>()
   /** The latest revision that was read. */
@@ -103,7 +103,7 @@ export class Replica {
   #id = ''
   /** Keys whose value here may not be in the store. */
   readonly #unsent = new Set<string>()
-  #mustLookAtAll = true
+  #mustCheckAll = true
   #checkAt = 0
   #readAllAt = 0
 
@@ -120,7 +120,7 @@ export class Replica {
     this.#settings = settings
     this.#state = state
     this.#kinds = new Map(settings.kinds.map((kind) => [kind.name, kind]))
-    this.#complain = onceInAWhile((sentence) => settings.log.error(sentence))
+    this.#report = onceInAWhile((sentence) => settings.log.error(sentence))
   }
 
   /** Take over the volatile values of an earlier run of this master. */
@@ -135,7 +135,7 @@ export class Replica {
   /** Take over the changes of other masters, then store the changes of this one. Rejects if the store cannot be reached. */
   async exchange(): Promise<void> {
     if (this.#id === '') this.#id = await this.#identify()
-    if (this.#mustLookAtAll) for (const kind of this.#kinds.values()) await this.#forgetLost(kind)
+    if (this.#mustCheckAll) for (const kind of this.#kinds.values()) await this.#forgetLost(kind)
     if (performance.now() >= this.#readAllAt || (await this.#hasLost())) await this.#readAll()
     else await this.#read()
     if (await this.#send()) return
@@ -160,7 +160,7 @@ export class Replica {
   /** Forget all values of a kind if this master has lost them since its last run, so that they are taken over and not removed elsewhere. */
   async #forgetLost(kind: Replicated): Promise<void> {
     const keys = this.#knownKeys().filter((key) => this.#kindOf(key)[0] === kind && this.#hasValue(key))
-    if (keys.length < LOST) return
+    if (keys.length < MIN_LOST) return
     for (const key of keys) if ((await kind.read(this.#kindOf(key)[1])) !== undefined) return
     for (const key of keys) await this.#state.remove(['known', key])
     this.#settings.log.error(
@@ -197,10 +197,10 @@ export class Replica {
   async #read(): Promise<void> {
     if (this.#revision === 0) await this.#checkIsOurs()
     for await (const page of this.#pages(this.#revision)) {
-      await mapConcurrently(page, (value) => this.#take(value), AT_ONCE)
+      await mapConcurrently(page, (value) => this.#receive(value), AT_ONCE)
       this.#revision = page.at(-1)?.revision ?? this.#revision
     }
-    this.#complainOfForeign()
+    this.#reportForeign()
   }
 
   /** Reject if the store has values, but none of a master with the key of this one. */
@@ -226,13 +226,13 @@ export class Replica {
     }
   }
 
-  async #take({ key, revision, opened }: StoredValue): Promise<void> {
+  async #receive({ key, revision, opened }: StoredValue): Promise<void> {
     const [kind, id] = this.#kindOf(key)
     if (!kind) return
     const known = this.#knownOf(key)
     const order = opened && (known ? compareVersions(opened.version, known.version) : 'later')
     if (opened && this.#isForgotten(order === 'earlier' ? known : opened)) return this.#forget(key, revision)
-    if (!opened || order === 'earlier') return this.#putRight(key, revision, known)
+    if (!opened || order === 'earlier') return this.#replaceStored(key, revision, known)
     const digest = digestOf(opened.value)
     const version = known ? joinVersions(known.version, opened.version) : opened.version
     const isLatest = order !== 'concurrent'
@@ -280,19 +280,19 @@ export class Replica {
   }
 
   /** Arrange for a value in the store to be replaced, because it is outdated or was not written by a master of the cluster. */
-  #putRight(key: string, revision: number, known: Known | undefined): void {
-    if (known?.isStored !== false && this.#foreign.size <= NAMED) this.#foreign.add(key)
+  #replaceStored(key: string, revision: number, known: Known | undefined): void {
+    if (known?.isStored !== false && this.#foreign.size <= MAX_NAMED) this.#foreign.add(key)
     if (!known) return
     this.#stored.set(key, { revision, isLatest: false })
     this.#unsent.add(key)
   }
 
-  #complainOfForeign(): void {
+  #reportForeign(): void {
     if (this.#foreign.size === 0) return
     const [first] = this.#foreign
-    const named = [...this.#foreign].slice(0, NAMED)
-    this.#complain(
-      `The store of the cluster ${this.#settings.cluster} has values that are not used: ${named.join(', ')}${this.#foreign.size > NAMED ? ' and others' : ''}. They are not what a master with the key of this one has set last. This master replaces those that it knows.`,
+    const named = [...this.#foreign].slice(0, MAX_NAMED)
+    this.#report(
+      `The store of the cluster ${this.#settings.cluster} has values that are not used: ${named.join(', ')}${this.#foreign.size > MAX_NAMED ? ' and others' : ''}. They are not what a master with the key of this one has set last. This master replaces those that it knows.`,
       first,
     )
     this.#foreign.clear()
@@ -301,9 +301,9 @@ export class Replica {
   /** Store the changes of this master. Resolves with false if another master has changed one of the values, too. */
   async #send(): Promise<boolean> {
     for (const kind of this.#kinds.values())
-      for (const id of await kind.changed(this.#mustLookAtAll)) this.#unsent.add(keyOf(kind, id))
-    if (this.#mustLookAtAll) for (const key of this.#knownKeys()) this.#unsent.add(key)
-    this.#mustLookAtAll = false
+      for (const id of await kind.changed(this.#mustCheckAll)) this.#unsent.add(keyOf(kind, id))
+    if (this.#mustCheckAll) for (const key of this.#knownKeys()) this.#unsent.add(key)
+    this.#mustCheckAll = false
     let isDone = true
     const sendOne = async (key: string) => {
       if (await this.#sendOne(key)) this.#unsent.delete(key)
@@ -337,7 +337,7 @@ export class Replica {
       await this.#note(key, { ...about, digest, here: digest, isStored: true })
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'UNSAVABLE') throw error
-      this.#complain(
+      this.#report(
         `The cluster's store does not take ${key}, so that other masters lack it: ${messageOf(error)}`,
         key,
       )
@@ -348,7 +348,7 @@ export class Replica {
   /** Read all values again: changes of other masters may have revisions that this master takes for read. */
   #readAgain(): void {
     this.#readAllAt = 0
-    this.#complain(
+    this.#report(
       `The store of the cluster ${this.#settings.cluster} was put back to an earlier state, or somebody else changes it: it gives out revisions that it has given out before. All its values are compared.`,
     )
   }
