@@ -1,7 +1,7 @@
 import type { BatchMemberState } from '../../author/context.ts'
 import type { Batches, Member } from '../../jobs/batches.ts'
 
-/** The minions of one batch, each with its state and the job (wave) it was sent. Changes are stored together. */
+/** The minions of one batch, each with its state and the job (wave) that was sent to it. Changes are stored together. */
 export class BatchMembers {
   readonly #members: Map<string, Member>
   #changes = new Map<string, Member>()
@@ -28,7 +28,7 @@ export class BatchMembers {
     await batches.update(jid, changes)
   }
 
-  /** Return the jid of the wave that a minion belongs to; undefined if it was sent none. */
+  /** Return the jid of the wave that a minion belongs to; undefined if no wave was sent to it. */
   waveOf(id: string): string | undefined {
     return this.#members.get(id)?.wave
   }
@@ -42,7 +42,7 @@ export class BatchMembers {
     return [...this.#members].filter(([, { state }]) => state !== 'down').map(([id]) => id)
   }
 
-  /** Group minions by the wave they were sent. */
+  /** Group minions by the wave that was sent to them. */
   byWave(ids: readonly string[]): Map<string, string[]> {
     const found = new Map<string, string[]>()
     for (const id of ids) {

@@ -106,8 +106,8 @@ function fireHook(context: WorkerContext): EncryptedHandler {
 }
 
 /**
- * Answer with stored returns of a job, as many as fit in one answer, for a client that missed their events; with `run` with that of a run,
- * which is stored under the id of this master.
+ * Answer with stored returns of a job, as many as fit in one answer, for a client that missed their events. With `run`, answer
+ * with the return of a runner or wheel function, which is stored under the id of this master.
  */
 function storedReturns(context: WorkerContext): EncryptedHandler {
   return async ({ jid, ids, run }) => {
@@ -129,8 +129,8 @@ function storedReturns(context: WorkerContext): EncryptedHandler {
 }
 
 /**
- * Answer which of the given minions have a denied key, which have lost their connection, which of those are expected back, and for
- * which the job waits.
+ * Answer which of the given minions have a denied key, have lost their connection, are expected to reconnect, or have a job
+ * waiting for them.
  */
 function silentMinions(context: WorkerContext): EncryptedHandler {
   return async ({ ids, jid }) => {
@@ -145,7 +145,10 @@ function silentMinions(context: WorkerContext): EncryptedHandler {
   }
 }
 
-/** Record what a client of the API has refused by itself. The audit log limits such entries like those about unknown users. */
+/**
+ * Record a request that a client of the API has refused by itself. The audit log limits such entries like those about unknown
+ * users.
+ */
 function recordApiRefusal(context: WorkerContext): EncryptedHandler {
   return async (load, { id, fingerprint }) => {
     const refusal = readApiRefusal(load)

@@ -87,7 +87,7 @@ export function mineHandlers(context: WorkerContext): [string, EncryptedHandler]
 const provedId = ({ id, verified }: Sender): MinionId | undefined =>
   verified && isMinionId(id) ? id : undefined
 
-/** Return the minions with an accepted key that a target certainly matches. */
+/** Return the minions that have an accepted key and certainly match a target. */
 async function minionsOf(
   { config, keys, matcher, minions }: WorkerContext,
   { tgt, tgt_type, expr_form }: Load,

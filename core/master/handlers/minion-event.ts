@@ -73,7 +73,10 @@ function ownData(tag: string, id: string, data: Record<string, unknown>): Record
 /** Tags of events about a minion in a job, as `salt/job/<jid>/prog/<id>/0`. */
 const OF_MINION = /^salt\/job\/(\d{20}[^/]*)\/(prog|start|stored|delivered|expired|cancelled)\/([^/]+)/
 
-/** Fire what only a syndic may send (wire protocol §16): whom it speaks for in a job, and events of jobs of these minions. */
+/**
+ * Handle events that only a syndic may send (wire protocol §16): the list of minions that it speaks for in a job, and job events
+ * of these minions. Returns whether the event was one of them.
+ */
 function fireOfSyndic(
   context: WorkerContext,
   syndic: string,
@@ -97,7 +100,7 @@ function fireOfSyndic(
   return true
 }
 
-/** Expect returns of minions that a syndic of Python Salt names, in a job of this master. */
+/** Expect returns from the minions that a syndic of Python Salt names for a job of this master. */
 async function expect(
   context: WorkerContext,
   syndic: string,

@@ -42,8 +42,8 @@ export function createStartAnswers(
 }
 
 /**
- * Check a minion that is about to accept jobs. With `refuse_second_minion` return why it must not, if a minion with its id runs
- * elsewhere; undefined otherwise.
+ * Check a minion that is about to accept jobs, and store its start. With `refuse_second_minion`, return why it must not accept
+ * jobs if another minion with its id runs; undefined otherwise.
  */
 async function checkMinionStart(
   context: WorkerContext,

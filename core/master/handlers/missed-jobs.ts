@@ -42,8 +42,8 @@ export function missedJobsHandler({
 }
 
 /**
- * Address a job that waits for minions to this one: whether its target matches was decided when it was published. A minion that
- * it may not match decides that itself.
+ * Address a job that waits for minions to this minion, since the target was evaluated when the job was published. A minion that
+ * the target may not match evaluates it itself.
  */
 function forMinion(jobs: JobCache, job: JobLoad, id: string): JobLoad {
   const isDecided = job.deliver_until !== undefined && !jobs.record(job.jid)?.unknown?.includes(id)

@@ -66,7 +66,10 @@ export async function publishAllowedJob(
   return publishReplies.published(stored.jid, { minions, missing, unknown, refusals, syndics, delivery })
 }
 
-/** Publish a job that also waits for minions. Resolves with a sentence if it cannot be kept for them; then it was not published. */
+/**
+ * Publish a job that also waits for minions that are away. If it cannot be stored for them, it is not published, and the reason
+ * is returned as a sentence.
+ */
 async function publishKept(
   context: WorkerContext,
   jid: string,

@@ -11,7 +11,7 @@ import { takeReturn } from '../worker/take-return.ts'
 /** Log the same refusal at most this often. */
 const LOG_INTERVAL_MS = 3_600_000
 
-/** Who may not speak for others, and why; undefined if the sender may. */
+/** Return why the sender may not speak for other minions, as a sentence; undefined if it may. */
 function refusalOf({ config, syndics }: WorkerContext, id: string | undefined): string | undefined {
   if (id !== undefined && syndics.mayBe(id)) return undefined
   return config.order_masters
@@ -20,8 +20,8 @@ function refusalOf({ config, syndics }: WorkerContext, id: string | undefined): 
 }
 
 /**
- * `_syndic_minions`: a syndic says whom it speaks for in a job, before it passes returns on. Minions with a key here are left out: they
- * return themselves.
+ * `_syndic_minions`: a syndic reports the minions that it speaks for in a job, before it passes on their returns. Minions with a
+ * key on this master are left out, since they return directly.
  */
 export function syndicReportHandler(context: WorkerContext): EncryptedHandler {
   const warn = onceInAWhile((sentence) => context.log.warn(sentence), LOG_INTERVAL_MS)
@@ -86,14 +86,19 @@ export function syndicReturnHandler(context: WorkerContext): EncryptedHandler {
   }
 }
 
-/** Return the id that a syndic of generation 2, where nothing proves it, gives itself, if it has a key here. */
+/**
+ * Return the id that a syndic of generation 2 gives itself, if that id has a key here. In that generation nothing proves the id.
+ */
 function namedIn({ keys }: WorkerContext, jobs: readonly SyndicReturn[]): string | undefined {
   const ids = new Set(jobs.map(({ syndic }) => syndic))
   const [id] = ids
   return ids.size === 1 && isMinionId(id) && keys.accepted(id) ? id : undefined
 }
 
-/** Return which of a job's minions a syndic may return for. A job of the master below is stored. */
+/**
+ * Return the minions that a syndic may return for in a job. A job of the master below, which comes with its first returns, is
+ * stored.
+ */
 async function admit(
   context: WorkerContext,
   syndic: string,
@@ -115,5 +120,5 @@ async function admit(
   return new Set(ids)
 }
 
-/** Whether a job was published by a master below, which has sent it with its first returns. */
+/** Whether a job was published by a master below. */
 const isOfMasterBelow = (load: Readonly<Record<string, unknown>>): boolean => typeof load.below === 'string'

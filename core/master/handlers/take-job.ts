@@ -12,7 +12,7 @@ export function takeJobHandler(context: WorkerContext): EncryptedHandler {
   const isOfOther = (master: string | undefined) =>
     config.cluster_id !== undefined && master !== undefined && master !== masterNameOf(config)
 
-  /** Answer for a master that is not there; with no state if nothing is known here of the job. */
+  /** Answer in place of the master that published the job. If the job is not known here, the answer has no state. */
   async function answerForOther(jid: string, id: string): Promise<Record<string, unknown>> {
     const { has, isNew } = await publications.elsewhere.take(jid, id, clock.now())
     if (isNew) void announceDecision(context, { jid, id, state: 'delivered' })
@@ -35,7 +35,7 @@ export function takeJobHandler(context: WorkerContext): EncryptedHandler {
   }
 }
 
-/** Whether a job was published to a minion that was taken for one of Python Salt, which gets it at once or never. */
+/** Whether a job was published to a minion that was taken for one of Python Salt. Such minions get a job at once or never. */
 function wasSent({ jobs, senders, clock }: WorkerContext, jid: string, id: string): boolean {
   const { deliver_until } = jobs.load(jid)?.load ?? {}
   return senders.wasSentTo(jid, id) && Number(deliver_until) * 1000 > clock.now()

@@ -72,7 +72,7 @@ function makeHandler(context: WorkerContext): ClearHandler {
   }
 }
 
-/** Answer with an error if the token store cannot be reached: then it is not known whether the token is valid. */
+/** Answer with an error if the token store cannot be reached, since the token may be valid then. */
 async function storeAway(context: WorkerContext, ask: () => Promise<unknown>): Promise<unknown> {
   try {
     return await ask()

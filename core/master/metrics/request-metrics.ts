@@ -4,7 +4,7 @@ import type { Meter } from '../../metrics/index.ts'
 
 type Handler<A extends unknown[]> = (...args: A) => Promise<unknown>
 
-/** Wrap handlers to measure how long each takes; return them unchanged without a meter. */
+/** Wrap handlers to measure their duration. Without a meter they are returned unchanged. */
 export function withDurationMetrics<A extends unknown[]>(
   handlers: ReadonlyMap<string, Handler<A>>,
   meter: Meter | undefined,

@@ -12,8 +12,8 @@ export interface OpenCheck {
 type OnReport = (id: string, refusals: CallCheckReport['refusals']) => void
 
 /**
- * The open checks of this worker. A minion's report may reach any worker, which passes it on to the others. Reports are
- * stored nowhere, since they may quote arguments; one that no check waits for is dropped.
+ * The open checks of this worker. A minion's report may reach any worker, which passes it on to the others. Reports are not
+ * stored, since they may quote arguments. A report that no check waits for is dropped.
  */
 export class CallChecks {
   readonly #open = new Map<

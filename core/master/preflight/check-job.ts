@@ -60,9 +60,9 @@ function refusalsOf({ minions, calls = [] }: PreflightGroup): Refusal[] {
 }
 
 /**
- * Ask the minions. Connected ones that are silent have said nothing: they may have the function by now, and answer with their
- * return. Minions that are not known to be connected may have connected just now: they are asked as well, but need not
- * answer, and their catalogue counts.
+ * Ask the minions. A connected minion that does not answer may have the function by now, so the job is published to it. Minions
+ * that are not known to be connected are asked as well, since they may have just connected. They need not answer; if they do not,
+ * their catalogue counts.
  */
 async function ask(
   context: CheckContext,

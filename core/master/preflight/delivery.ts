@@ -6,7 +6,7 @@ import type { WorkerContext } from '../worker/context.ts'
 
 /** How a job is delivered to minions that are away (`deliver_within`). */
 export interface Delivery extends DeliveryTerms {
-  /** Minions that are not connected now, as far as it is known, and get the job when they are. */
+  /** Minions that are not known to be connected now. They get the job when they connect. */
   readonly waiting: readonly string[]
 }
 
@@ -25,7 +25,7 @@ export function deliveryRefusal(
   return publications.whyFull()
 }
 
-/** Decide until when which minions may take a job, and which of them are away now. */
+/** Decide which minions may take a job and until when, and which of them are away now. */
 export async function planDelivery(
   context: Pick<WorkerContext, 'clock' | 'config' | 'minions' | 'starts'>,
   seconds: number,
@@ -38,9 +38,9 @@ export async function planDelivery(
 }
 
 /**
- * Whether a minion is one of Python Salt, by what it has reported: minions of salt-ts report their starts. One of which nothing is
- * known has never been connected, and may be either; but where generation 2 is accepted, it may be a connected one, whose grains
- * are not believed.
+ * Whether a minion runs Python Salt, judged by its reports: minions of salt-ts report their starts. A minion about which nothing
+ * is known has usually never been connected and may run either. But where generation 2 is accepted, it may be a connected minion
+ * of Python Salt, since grains of that generation are not stored.
  */
 function isPython(
   { config, minions, starts }: Pick<WorkerContext, 'config' | 'minions' | 'starts'>,

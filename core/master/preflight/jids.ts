@@ -8,19 +8,19 @@ export interface NewJob {
   readonly minions: readonly string[]
   /** Members of `minions` that the target may not match: the master lacks their grains or pillar. */
   readonly unknown?: readonly string[] | undefined
-  /** Syndics that will say which minions below them run it, too. */
+  /** Syndics that will report which minions below them also run it. */
   readonly awaits?: readonly string[] | undefined
   /** The id that the client asks for. */
   readonly wanted?: string
   /** How long its minions may take it, with `deliver_within`. */
   readonly deliver?: DeliveryTerms | undefined
-  /** The batch that it is a wave of, with a wanted id: it is not stored if that was stopped. */
+  /** The batch to which this wave belongs, together with a wanted id. The wave is not stored if the batch was stopped. */
   readonly batch?: string | undefined
 }
 
 /**
  * Store a job under a new id, or under the wanted one, and return the id (wire protocol §13.1). Undefined if the wanted id is
- * taken or not valid, or its batch was stopped. Rejects with STORE_FAILED: then the job must not be published.
+ * taken or not valid, or the batch of the job was stopped. Rejects with STORE_FAILED; the job must not be published then.
  */
 export async function storeJob(
   context: Pick<WorkerContext, 'jobs' | 'nextJid' | 'config'>,

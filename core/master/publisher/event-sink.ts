@@ -8,11 +8,11 @@ import { targetsOf, targetText } from '../../outbox/outbox-target.ts'
 
 /** Limits the events stored in one commit. On a busy disk a commit takes about the same time for one event or many. */
 const MAX_EVENTS_PER_COMMIT = 5000
-/** Limits their bytes: events are decoded for a commit, and a megabyte of empty maps takes nearly seventy then. */
+/** Limits the bytes of these events. They are decoded for a commit, and a megabyte of empty maps takes nearly 70 MB then. */
 const MAX_COMMIT_BYTES = 4 * 1024 * 1024
 /** Limits the events that wait for a commit, in bytes. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
-/** How long lost events are counted before they are reported: while the disk is full, each commit loses some. */
+/** Time for which lost events are counted before they are reported. While the disk is full, every commit loses some. */
 const REPORT_MS = 1000
 
 /** Return the returners of `event_return`. */

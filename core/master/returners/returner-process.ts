@@ -65,8 +65,8 @@ async function open({ config, log, meter }: ChildStart): Promise<ChildPart> {
 }
 
 /**
- * Return a function for the minions of a job whose return is in one of the stores that the masters of a cluster share. A store that cannot
- * be read now is left out: it takes no row for a missing return in the place of a return.
+ * Return a function that finds the minions of a job whose return is in a store that the masters of a cluster share. A store that
+ * cannot be read now is left out: no store replaces a return by a row for a missing one.
  */
 function storedReturns(config: MasterConfig, log: Log, disposer: Disposer) {
   const stores = disposer.own(new ExternalJobs(config, log))

@@ -23,11 +23,12 @@ const MIN_WORK_US = 15_000
  * which collects by itself, is hardly slowed down.
  */
 const WORK_PER_COLLECTION = { quiet: 20, busy: 100 }
-/** Share of the time in which a process may work and counts as quiet. */
+/** Share of the time that a process may work and still counts as quiet. */
 const QUIET = 0.1
 /**
- * How many quiet looks in a row, 5 minutes, end a load. V8 then shrinks its young generation, since little was allocated for 5 s: that
- * gives 30 MB back, and the next load takes up to 30% more processor time until it has grown again.
+ * Number of quiet checks in a row, 5 minutes in total, after which a load is over. V8 then shrinks its young generation, since
+ * little was allocated for 5 s. That returns 30 MB, and the next load takes up to 30% more processor time until the young
+ * generation has grown again.
  */
 const CHECKS_TO_SHRINK = 60
 

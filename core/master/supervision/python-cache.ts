@@ -11,12 +11,12 @@ import type { MasterConfig } from '../../config/index.ts'
 import { KeyStore } from '../../keys/index.ts'
 import { logDamageTo } from './directories.ts'
 
-/** How many minions are read at once. */
+/** Number of minions that are read at once. */
 const TOGETHER = 64
 
 /**
- * Take over the grains and pillar that a master of Python Salt has cached here (`minions/ID/data.p` in `cachedir`): of accepted
- * minions of which this master has no grains. Minions of Python Salt report them only when they start, or for
+ * Take over the grains and pillar that a master of Python Salt has cached here (`minions/ID/data.p` in `cachedir`), for accepted
+ * minions without grains on this master. Minions of Python Salt report them only when they start, or for
  * `saltutil.refresh_grains`. Files that cannot be read are named in the log and left out.
  */
 export async function takeOverPythonCache(config: MasterConfig, log: Log): Promise<void> {

@@ -6,12 +6,15 @@ import type { WorkerContext } from './context.ts'
 
 type KeeperContext = Pick<WorkerContext, 'clock' | 'fire' | 'jobs' | 'log' | 'meter' | 'publications'>
 
-/** How often to look for jobs whose time is over, and for decisions to announce. */
+/** Interval of checks for expired jobs and for decisions to announce. */
 const POLL_MS = 1_000
-/** How often to compare the jobs that are kept for minions with those that minions may take. */
+/** Interval at which the jobs stored for minions are compared with those that minions may take. */
 const COMPARE_MS = 60_000
 
-/** Announce what became of a job with `deliver_within` on a minion, and count it. Resolves with false if the event was lost. */
+/**
+ * Fire the event about the delivery of a job with `deliver_within` to a minion, and count it. Resolves with false if the event
+ * was lost.
+ */
 export async function announceDecision(
   { fire, meter }: Pick<WorkerContext, 'fire' | 'meter'>,
   { jid, id, state }: Decision,
@@ -22,12 +25,14 @@ export async function announceDecision(
 }
 
 /**
- * Lets jobs expire whose time is over, removes what is kept of jobs that no minion may take, and announces what has become of them.
- * Only one process does so.
+ * Expires jobs that wait for minions (`deliver_within`), removes stored jobs that no minion may take any more, and announces
+ * these decisions. Only one process does so.
  */
 export class DeliveryKeeper {
   readonly #context: KeeperContext
-  /** Jobs of which the two stores disagreed at the last comparison: one may have been written and the other not yet. */
+  /**
+   * Jobs about which the two stores disagreed at the last comparison. One of the stores may have been written before the other.
+   */
   #suspects: ReadonlySet<string> = new Set()
   #compareAt = 0
   #updates: Repetition | undefined
@@ -51,7 +56,7 @@ export class DeliveryKeeper {
     await this.#updates?.close()
   }
 
-  /** Close the jobs whose time is over, and announce decisions. */
+  /** Close expired jobs, and announce decisions. */
   async update(): Promise<void> {
     const { jobs, clock, publications } = this.#context
     const now = clock.now()
@@ -67,7 +72,7 @@ export class DeliveryKeeper {
     await this.#announce()
   }
 
-  /** Remove what is kept of jobs that no minion may take, and cancel those of which nothing is kept. */
+  /** Remove stored jobs that no minion may take, and cancel jobs that minions may take but that are no longer stored. */
   async #compare(): Promise<void> {
     const { jobs, publications, log } = this.#context
     const kept = publications.waiting()

@@ -70,7 +70,10 @@ export class ExpectedSenders {
     return ids.has(id) || (load !== undefined && this.#matchesNow(load, id))
   }
 
-  /** Return to whom a job was sent, by this master or by another one whose job was looked up; undefined if that is not known. */
+  /**
+   * Return the load of a job and the minions that it was sent to. The job is one of this master, or one of another master that
+   * was looked up; undefined for other jobs.
+   */
   #jobOf(jid: string): { readonly load: Load | undefined; readonly ids: ReadonlySet<string> } | undefined {
     const record = this.#settings.jobs.record(jid)
     if (isPublished(record)) return { load: record.load, ids: this.#remember(jid, record.minions) }

@@ -38,7 +38,7 @@ export interface JobToPublish {
   readonly limited?: boolean
   /** Minions that are away get the job when they come (`deliver_within`). */
   readonly delivery?: Delivery | undefined
-  /** The batch that it is a wave of, with a wanted id: it is not stored if that was stopped. */
+  /** The batch to which this wave belongs, together with a wanted id. The wave is not stored if the batch was stopped. */
   readonly batch?: string | undefined
 }
 
@@ -48,8 +48,8 @@ type PublishContext = Pick<
 >
 
 /**
- * Store a job and return its jid; undefined if the wanted one is taken, or its batch was stopped. Rejects with STORE_FAILED: then it
- * must not be published.
+ * Store a job and return its jid; undefined if the wanted jid is taken or the batch of the job was stopped. Rejects with
+ * STORE_FAILED; the job must not be published then.
  */
 export async function storeJobToPublish(
   context: PublishContext,
@@ -66,8 +66,8 @@ export async function storeJobToPublish(
 }
 
 /**
- * Announce a stored job on the event bus, and publish it. Rejects with STORE_FAILED, before anything was sent, for a job that is
- * to wait for minions and cannot be kept for them.
+ * Announce a stored job on the event bus, and publish it. If a job with `deliver_within` cannot be stored for minions that are
+ * away, rejects with STORE_FAILED before anything is sent.
  */
 export async function publishJob(context: PublishContext, jid: string, job: JobToPublish): Promise<void> {
   const { fun, tgt, tgtType, user, owner, minions, missing, unknown = [], syndics = [], delivery } = job

@@ -3,11 +3,11 @@ import type { MasterConfig } from '../../config/index.ts'
 import type { SymmetricKey } from '../../crypto/index.ts'
 import type { OpenSession } from '../../keys/session-keys.ts'
 
-/** Whether a minion has one connection to several masters, of which any may get its next request. */
+/** Whether a minion has one connection to several masters, so that any of them may get its next request. */
 export const sharesConnections = ({ cluster_id, transport }: MasterConfig): boolean =>
   cluster_id !== undefined && transport === 'nats'
 
-/** Return a function that gives a session the key of requests to the master of this name. */
+/** Return a function that replaces the key of a session by the one for requests to the master of this name. */
 export function requestsTo(name: string) {
   const keys = new WeakMap<SymmetricKey, SymmetricKey>()
   return (session: OpenSession | undefined): OpenSession | undefined => {

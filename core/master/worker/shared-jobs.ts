@@ -18,9 +18,9 @@ interface SearchTimes {
   readonly pauses: readonly number[]
   /** How long a store may take to answer. */
   readonly answer: number
-  /** How long a job that was not found is not searched again. */
+  /** Time after which a job that was not found is searched again. */
   readonly again: number
-  /** How long a store that did not answer is not asked again. */
+  /** Time after which a store that did not answer is asked again. */
   readonly away: number
 }
 
@@ -30,12 +30,12 @@ const TIMES: SearchTimes = {
   again: 60_000,
   away: 5_000,
 }
-/** Searches at once for the returns of one minion. */
+/** Maximum number of concurrent searches for the returns of one minion. */
 const MAX_OF_ONE = 4
 /** Limits the cached minion ids of all jobs together; a job counts as one more. */
 const MAX_IDS = 50_000
 
-/** The jobs that other masters of a cluster have published, as far as this worker has searched them in the stores of the cluster. */
+/** The jobs of other masters of a cluster that this worker has looked up in the stores of the cluster. */
 export class SharedJobs {
   readonly #times: SearchTimes
   readonly #search: (jid: string) => Promise<LoadRecord | undefined>
@@ -64,9 +64,9 @@ export class SharedJobs {
   }
 
   /**
-   * Search a job for which a minion has sent a return, and wait about 3 seconds for a job that is in no store. A job that was found is
-   * searched again if the minion is not among its minions, which a second publication with its jid may have changed. Rejects with
-   * NotAcknowledged if the minion sends returns for many unknown jobs at once.
+   * Look up a job for which a minion has sent a return. A job that is in no store is searched for about 3 seconds. A known job is
+   * looked up again if the minion is not among its minions, since a second publication under the same jid may have changed them.
+   * Rejects with NotAcknowledged if the minion sends returns for many unknown jobs at once.
    */
   async find(jid: string, id: string): Promise<void> {
     const found = this.#found.get(jid)

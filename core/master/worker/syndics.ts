@@ -46,17 +46,17 @@ export class Syndics {
     return this.mayBe(id) && this.#starts.isSyndic(id)
   }
 
-  /** Whether a syndic is one of salt-ts, which says whom it speaks for before it sends returns. */
+  /** Whether a syndic is one of salt-ts, which reports the minions that it speaks for before it sends their returns. */
   reports(id: string): boolean {
     return this.#starts.of(id).at(-1)?.syndic === true
   }
 
-  /** Note that a minion has said that it is a syndic. One of Python Salt says so by an event. */
+  /** Note that a minion has reported itself as a syndic. A syndic of Python Salt does so by an event. */
   async note(id: string): Promise<void> {
     if (this.mayBe(id)) await this.#starts.noteSyndic(id, Date.now())
   }
 
-  /** Say that minions are below two syndics. Where that is not so, one of them lies. */
+  /** Warn that two syndics speak for the same minions. If the minions are not below both, one of the syndics is not genuine. */
   warnOfSecondPath(syndic: string, minions: readonly string[]): void {
     const sentence = `The syndic ${syndic} speaks for minions for which another one has spoken before, such as ${minions[0]}. That is right if they can be reached by both. If not, name your syndics in the option syndics, and look for whoever has the key of ${syndic}.`
     this.#warn(sentence, syndic)
@@ -78,8 +78,8 @@ export class Syndics {
   }
 
   /**
-   * Correct the minions that a target selects on this master: a syndic itself runs nothing, and ids of a list may be those of minions
-   * below one.
+   * Correct the minions that a target selects on this master: a syndic itself runs nothing, and the ids of a list may belong to
+   * minions below a syndic.
    */
   correct<T extends ResolvedTarget>(resolved: T): T {
     if (!this.#config.order_masters) return resolved
@@ -94,11 +94,14 @@ export class Syndics {
   }
 }
 
-/** Whether a syndic may speak for a minion: one without a key on this master, which returns itself, or one with the syndic's own id. */
+/**
+ * Whether a syndic may speak for a minion: one that has no key on this master, or the syndic itself. A minion with a key here
+ * returns directly.
+ */
 export const isMinionBelow = ({ keys }: Pick<WorkerContext, 'keys'>, syndic: string, id: string): boolean =>
   id === syndic || keys.accepted(id) === undefined
 
-/** Store and announce for which minions a syndic speaks in a job. */
+/** Store and announce the minions that a syndic speaks for in a job. */
 export async function addMinionsBelow(
   { jobs, syndics, fire }: Pick<WorkerContext, 'jobs' | 'syndics' | 'fire'>,
   syndic: string,
