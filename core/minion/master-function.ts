@@ -11,8 +11,8 @@ interface Facts {
 }
 
 /**
- * With `master_type: func`, return the configuration with the masters that the function named by `master` returns: one, or a list of which
- * one at a time is used. Rejects with CONFIG_INVALID if there is no such function, or it returns something else.
+ * With `master_type: func`, return the configuration with the masters that the function named by `master` returns: one master, or
+ * a list for failover. Rejects with CONFIG_INVALID if there is no such function, or it returns something else.
  */
 export async function withChosenMasters(config: MinionConfig, facts: Facts): Promise<MinionConfig> {
   if (config.master_type !== 'func') return config

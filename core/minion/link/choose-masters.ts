@@ -39,7 +39,7 @@ function shuffled<T>(items: readonly T[], random: () => number): T[] {
 
 /** How long a lost master may take to come back, without `master_alive_interval`. */
 const GRACE_MS = 3_000
-/** The time that a connection takes after the sign-in. */
+/** Time that the connection to the publish port may take after the sign-in. */
 const CONNECT_MS = 3_000
 const PAUSE_MS = 2_000
 /** How often the first master is tried, without an interval in the configuration. */

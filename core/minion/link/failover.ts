@@ -14,13 +14,13 @@ export interface FailoverMaster {
 
 /** Times in milliseconds. */
 export interface FailoverTimes {
-  /** How long a master has to accept the minion, and its publish port to accept the connection. */
+  /** Time limit for a master to accept the minion, and for its publish port to accept the connection. */
   readonly tryMs: number
   /** How long a lost connection may take to come back before the next master is tried: a master that restarts keeps its minions. */
   readonly graceMs: number
   /** Wait after a round in which no master could be used. */
   readonly pauseMs: number
-  /** How often the first master is tried while another one serves; 0: never. */
+  /** Interval at which the first master is tried while another one serves; 0 for never. */
   readonly failbackMs: number
 }
 
@@ -75,7 +75,10 @@ export class Failover<M extends FailoverMaster> {
     this.#changed = deferred()
   }
 
-  /** Be served until the minion closes. Rejects with MASTER_UNREACHABLE after `maxRounds` rounds without any master. */
+  /**
+   * Use one master after another until the minion closes. Rejects with MASTER_UNREACHABLE after `maxRounds` rounds without any
+   * master.
+   */
   async run(): Promise<void> {
     const { masters, maxRounds, times, closing } = this.#settings
     let place = 0
@@ -91,7 +94,7 @@ export class Failover<M extends FailoverMaster> {
     }
   }
 
-  /** Try the masters in their order, from a place on. */
+  /** Try the masters in order, beginning at index `place`. */
   async #choose(place: number): Promise<Serving<M> | undefined> {
     const { masters, closing } = this.#settings
     const inOrder = [...masters.slice(place), ...masters.slice(0, place)]
@@ -133,7 +136,7 @@ export class Failover<M extends FailoverMaster> {
     return undefined
   }
 
-  /** Be served until the master is lost, and return it. The first master may take the place of another one meanwhile. */
+  /** Use a master until it is lost, and return it. With failback, the first master may replace it before that. */
   async #serve(first: Serving<M>): Promise<M> {
     const { log, masters, times, closing } = this.#settings
     let serving = first
@@ -176,7 +179,7 @@ export class Failover<M extends FailoverMaster> {
     this.#settings.log.info(`The master ${master.address} serves this minion.`)
   }
 
-  /** Wait until something holds, at most so many milliseconds; returns whether it does. Ends when the minion closes. */
+  /** Wait until the condition holds, for at most `ms` milliseconds or until the minion closes. Returns whether it holds. */
   async #until(holds: () => boolean, ms: number): Promise<boolean> {
     const { closing } = this.#settings
     const end = performance.now() + ms

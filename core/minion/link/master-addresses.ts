@@ -15,8 +15,8 @@ export interface MasterAddress {
 }
 
 /**
- * Return the masters of the configuration: `master` is one, or a list. Each is a name or address, with or without a port, and with
- * or without a transport of its own before it, such as `tcp://one:4506`. All that are reached over NATS are one.
+ * Return the masters of the configuration: `master` is one, or a list. Each is a name or address, with an optional port and an
+ * optional transport, such as `tcp://one:4506`. All masters that are reached over NATS count as one.
  * @throws SaltError CONFIG_INVALID if there is none, or one is no address
  */
 export function masterAddresses(config: MinionConfig): MasterAddress[] {
@@ -29,7 +29,7 @@ export function masterAddresses(config: MinionConfig): MasterAddress[] {
 
 export const isOverNats = ({ transport }: MasterAddress): boolean => transport === 'nats'
 
-/** Return the name of a master in messages: `host:port`, or `NATS` for those that are reached over that. */
+/** Return the name of a master in messages: `host:port`, or `NATS` for the masters that are reached over NATS. */
 export const masterName = (master: MasterAddress): string =>
   isOverNats(master) ? 'NATS' : `${master.host}:${master.port}`
 

@@ -28,14 +28,14 @@ export interface MasterConnectionSettings {
   readonly startToken?: string
   readonly grains: () => Readonly<Record<string, unknown>>
   readonly log: Log
-  /** It gets the jobs of all targets, for the minions below it (`salt-syndic`). */
+  /** Whether this is a syndic, which gets the jobs of all targets for the minions below it (`salt-syndic`). */
   readonly isSyndic?: boolean
   /** Fail where a daemon would wait (`salt-call`). */
   readonly once?: boolean
   onJob(received: ReceivedPublication, connection: MasterConnection): void
   /** Called after the first sign-in and subscription. */
   onReady(connection: MasterConnection): Promise<void>
-  /** Called when the master may have forgotten what it knew of the minion: it accepts its key again, or has no grains of it. */
+  /** Called when the master may have lost its data about the minion: it has accepted the key again, or has no grains of it. */
   onForgotten?(connection: MasterConnection): Promise<void>
   /** Called when the connection to the publish port is established or lost. */
   onConnection?(state: 'up' | 'down', connection: MasterConnection): void
@@ -163,7 +163,10 @@ export class MasterConnection {
     }
   }
 
-  /** Get the jobs that were published while this minion was not connected, or could not be decrypted. A master of Python Salt has none. */
+  /**
+   * Get the jobs that were published while this minion was not connected, or that it could not decrypt. A master of Python Salt
+   * keeps none.
+   */
   #catchUp(signal: AbortSignal): Promise<void> {
     const { id, onJob } = this.#settings
     const request = (load: Readonly<Record<string, unknown>>, to?: Recipient) => this.request(load, to)
@@ -181,7 +184,7 @@ export class MasterConnection {
     })
   }
 
-  /** Do work that needs answers of the master, and repeat it until it succeeds. `failure` begins the warnings. */
+  /** Do work that needs answers of the master, and repeat it until it succeeds. `failure` is the beginning of the warnings. */
   async #untilDone(failure: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
     const { log, config } = this.#settings
     while (!signal.aborted) {
@@ -226,7 +229,10 @@ export class MasterConnection {
     return this.#credentials.areValid
   }
 
-  /** Send a request. `to` says which of several masters takes it; one that is only preferred is not asked again after a timeout. */
+  /**
+   * Send a request. `to` names the one of several masters that takes it. A master that is only preferred is not asked again after
+   * a timeout.
+   */
   request(load: Readonly<Record<string, unknown>>, to?: Recipient): Promise<unknown> {
     const { cmd, jid, fun } = load
     this.#details.trace('ReqChannel send crypt load={load}', { load: { cmd, jid, fun } })
@@ -295,7 +301,10 @@ export class MasterConnection {
     void this.#untilDone(failure, signal, () => onForgotten(this))
   }
 
-  /** A run that ends takes its sign-in with it. Between runs, returns for this master are a reason to sign in. */
+  /**
+   * Return the signal that aborts a sign-in: that of the run or, between runs, that of the connection, since returns for this
+   * master still need a sign-in.
+   */
   #signalOfSignIn(): AbortSignal {
     const [ending, closing] = [this.#ending.signal, this.#closing.signal]
     return ending.aborted ? closing : this.#runSignal

@@ -21,7 +21,7 @@ interface PublishConnectionSettings
   readonly start: StartReport
   /** Aborts when the minion is to receive no further publications. */
   runSignal(): AbortSignal
-  /** Get what was published while there was no connection. `signal` aborts when the connection is lost. */
+  /** Get the jobs that were published while there was no connection. `signal` aborts when the connection is lost. */
   catchUp(signal: AbortSignal): Promise<void>
   onChange(state: 'up' | 'down'): void
 }
@@ -30,7 +30,7 @@ interface PublishConnectionSettings
 export class PublishConnection {
   readonly #settings: PublishConnectionSettings
   #frames: PublishClient | undefined
-  /** Aborts what is done while the connection is up, or while it is down. */
+  /** Aborts the work of the present state (up or down) when the state changes. */
   #phase = new AbortController()
   /** How many connections have been established. */
   made = 0
@@ -101,7 +101,7 @@ export class PublishConnection {
     this.#settings.onChange(state)
   }
 
-  /** End what was done for the present state, and return the signal for what is done next. */
+  /** Abort the work of the present state, and return the signal for the work of the next one. */
   #nextPhase(): AbortSignal {
     this.#phase.abort()
     this.#phase = new AbortController()

@@ -8,8 +8,8 @@ const MAX_MASTER_ID = 255
 type Connection = Pick<MasterConnection, 'request' | 'publishConnection' | 'cluster' | 'onChange'>
 
 /**
- * Send a return to the master that published its job. While that is not connected, it goes to another one of the same cluster that
- * is, also if that connects only later. Resolves with the first answer.
+ * Send a return to the master that published its job. While that master is not connected, the return also goes to the first other
+ * master of the same cluster that is, or becomes, connected. Resolves with the first answer.
  */
 export function sendReturn<C extends Connection>(
   ret: Readonly<Record<string, unknown>>,

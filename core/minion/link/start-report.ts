@@ -18,7 +18,7 @@ interface StartReportSettings {
   request(load: Readonly<Record<string, unknown>>): Promise<unknown>
 }
 
-/** Reports this run of the minion to its master, and keeps what that answered. */
+/** Reports this run of the minion to its master, and keeps the answer. */
 export class StartReport {
   readonly #settings: StartReportSettings
   readonly token: string
