@@ -75,12 +75,12 @@ export async function callFunction(settings: CallSettings): Promise<LocalCallRes
     const user = currentUser()
     const extras = metadata && { metadata }
     const { moduleExecutors: module_executors, executorOpts: executor_opts } = settings
-    const steering = {
+    const executorFields = {
       ...(module_executors && { module_executors }),
       ...(executor_opts && { executor_opts }),
     }
     const origin = { tgt: 'salt-call', tgt_type: 'glob', pid: process.pid } // as in Salt
-    const job: JobLoad = { fun, arg, ...origin, jid, ret: '', user, ...extras, ...steering }
+    const job: JobLoad = { fun, arg, ...origin, jid, ret: '', user, ...extras, ...executorFields }
     const runner = await runnerOf(config, grains, connection, bus, log)
     const save = await returnersOfCall(settings.returners ?? '', config, runner, log)
     const abort = new AbortController()
@@ -197,8 +197,8 @@ async function openLink(
 ): Promise<MasterConnection> {
   const keys = await MinionKeys.open(config)
   const failures: unknown[] = []
-  const facing = await withChosenMasters(config, { grains, log, signal: new AbortController().signal })
-  const masters = mastersInOrder(facing)
+  const mastersConfig = await withChosenMasters(config, { grains, log, signal: new AbortController().signal })
+  const masters = mastersInOrder(mastersConfig)
   const transports = networkTransportsOf(config)
   if (masters.length === 0)
     throw new SaltError(

@@ -78,10 +78,10 @@ export class MineUpdates {
     await pool.run(job, {
       services,
       master: address,
-      left: new AbortController().signal,
+      cancelled: new AbortController().signal,
       started: async () => {},
       shown: async () => {},
-      leftBehind: () => undefined,
+      findSpooled: () => undefined,
       finished: async (given) => {
         ret = given
       },

@@ -120,10 +120,10 @@ async function compose(
   )
 
   const keys = await MinionKeys.open(config)
-  const facing = await withChosenMasters(config, { grains: facts.grains, log, signal: closing.signal })
+  const mastersConfig = await withChosenMasters(config, { grains: facts.grains, log, signal: closing.signal })
   const connections = disposer.own(
     new MasterConnections({
-      config: facing,
+      config: mastersConfig,
       keys,
       transports,
       log,

@@ -19,8 +19,8 @@ export interface MinionStores {
   readonly cached: CachedReturns
   /** The jobs that run. */
   readonly procs: ProcTable
-  /** Jobs that were running when an earlier minion process ended. */
-  readonly left: readonly ProcEntry[]
+  /** Jobs that were running when an earlier run of the minion ended. */
+  readonly interrupted: readonly ProcEntry[]
   /** The clock by which records of accepted jobs expire. */
   readonly time: SteadyTime
   /** Close the stores after an orderly end, so that the next start does not check them. */

@@ -71,10 +71,10 @@ async function run(
   await pool.run(job, {
     services: services as MinionServices,
     master: '127.0.0.1:4506',
-    left: new AbortController().signal,
+    cancelled: new AbortController().signal,
     started: async ({ pid }) => onStarted(pid),
     shown: async () => {},
-    leftBehind: () => undefined,
+    findSpooled: () => undefined,
     finished: async (ret) => {
       returns.push(ret)
     },
@@ -333,10 +333,10 @@ test('a job that is taken back while it waits for a process does not begin, and 
   const running = pool.run(jobOf('test.ping'), {
     services: {} as MinionServices,
     master: '127.0.0.1:4506',
-    left: left.signal,
+    cancelled: left.signal,
     started: () => Promise.reject(new Error('it has begun')),
     shown: async () => {},
-    leftBehind: () => undefined,
+    findSpooled: () => undefined,
     finished: async (ret) => void returns.push(ret),
   })
   left.abort(new Error('It is not wanted any more.'))

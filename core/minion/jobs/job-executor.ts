@@ -25,7 +25,7 @@ export interface ExecutorSettings {
   /** Run a job in the minion's own process. */
   runHere(
     job: JobLoad,
-    around: Pick<JobEnvironment, 'services' | 'words'> & Pick<RunnerSettings, 'onShown'>,
+    environment: Pick<JobEnvironment, 'services' | 'words'> & Pick<RunnerSettings, 'onShown'>,
     signal: AbortSignal,
   ): Promise<ReturnLoad>
   /** True if jobs run in job processes (`multiprocessing`); else they run in the minion process, where they cannot be killed. */
@@ -40,14 +40,14 @@ export interface ExecutorSettings {
 export interface JobSlot {
   /** True if the job does not begin at once. */
   readonly waits: boolean
-  readonly wait: Wait
+  readonly queued: QueuedJob
   /**
-   * Resolves when the job may begin, with a function that frees its slot; with the reason if it was taken out of the queue;
-   * with null if the minion ends.
+   * Resolves with a function that frees the slot, when the job may begin; with the reason, when the job was cancelled; with null,
+   * when the minion ends.
    */
   readonly turn: Promise<(() => void) | string | null>
   /** Free the slot of a job that will not run. */
-  leave(): void
+  release(): void
 }
 
 /** The services, master and callbacks of one job. */
@@ -60,8 +60,8 @@ export interface JobEnvironment {
   readonly words?: RawArguments | undefined
   /** Resolves with the reason why the job must not begin; undefined if it may. For checks that take time. */
   refusal?(): Promise<string | undefined>
-  /** Return what the job process has written to the spool although the minion was running. */
-  leftBehind(): Pick<SpoolEntry, 'ret' | 'key'> | undefined
+  /** Find a return that the job process has written to the spool although the minion was running. */
+  findSpooled(): Pick<SpoolEntry, 'ret' | 'key'> | undefined
   /** Record that a job that waited begins. Resolves when that is on disk, rejects if the job must not begin. */
   beginning(): Promise<void>
   /** Called when the job begins. Not called for control functions. */
@@ -93,22 +93,22 @@ export class JobExecutor {
   /** Put a job into the queue. Synchronous, so that jobs begin in the order of arrival. */
   enqueue(job: JobLoad): JobSlot {
     const { log, limit, closing, multiprocessing, pool } = this.#settings
-    const wait = new Wait(job)
-    const atOnce = { waits: false, wait, leave: () => {} }
+    const queued = new QueuedJob(job)
+    const atOnce = { waits: false, queued, release: () => {} }
     if (this.#settings.answersHere(job)) return { ...atOnce, turn: Promise.resolve(() => {}) }
     if (this.#slots.full) log.info(`Job ${job.jid} is queued: ${limit} jobs are running (process_count_max)`)
     const waits = this.#slots.full || (multiprocessing && this.#starting >= pool.idle)
     const began = waits ? () => {} : this.#expectStart()
     const turn = this.#slots
-      .take(AbortSignal.any([wait.signal, closing]))
-      .catch(() => (closing.aborted ? null : wait.reason))
-    const leave = () => {
+      .take(AbortSignal.any([queued.signal, closing]))
+      .catch(() => (closing.aborted ? null : queued.reason))
+    const release = () => {
       began()
-      wait.leave(0)
+      queued.cancel(0)
       void turn.then((end) => typeof end === 'function' && end())
     }
-    void wait.begun.then(began)
-    return { waits, wait, turn, leave }
+    void queued.begun.then(began)
+    return { waits, queued, turn, release }
   }
 
   /** Log a job. `shown` has arguments only once the secret ones are masked. */
@@ -125,44 +125,46 @@ export class JobExecutor {
     }
   }
 
-  async run(job: JobLoad, slot: JobSlot, around: JobEnvironment): Promise<void> {
+  async run(job: JobLoad, slot: JobSlot, environment: JobEnvironment): Promise<void> {
     try {
-      await this.#runIn(slot, job, around)
+      await this.#runIn(slot, job, environment)
     } finally {
-      slot.wait.begin()
+      slot.queued.begin()
     }
   }
 
-  async #runIn({ wait, turn, waits }: JobSlot, job: JobLoad, around: JobEnvironment): Promise<void> {
+  async #runIn({ queued, turn, waits }: JobSlot, job: JobLoad, environment: JobEnvironment): Promise<void> {
     const { runHere, multiprocessing, id, answersHere } = this.#settings
     const isControl = answersHere(job)
     if (isControl || job.arg.length === 0) this.#logDetails(job)
-    if (around.refusal || !isControl)
+    if (environment.refusal || !isControl)
       await this.#list({
         job: withoutArguments(job),
         process: undefined,
-        master: around.master,
-        stop: (signal) => wait.leave(signal),
+        master: environment.master,
+        stop: (signal) => queued.cancel(signal),
       })
-    const refusal = around.refusal?.().catch(messageOf)
-    const why = refusal && (await Promise.race([refusal, wait.left]))
-    const release = await turn
-    if (release === null) return
-    const end = typeof release === 'string' ? () => {} : release
+    const refusal = environment.refusal?.().catch(messageOf)
+    const why = refusal && (await Promise.race([refusal, queued.cancelled]))
+    const granted = await turn
+    if (granted === null) return
+    const free = typeof granted === 'string' ? () => {} : granted
     try {
-      const refused = why ?? (typeof release === 'string' ? release : undefined)
-      if (refused !== undefined) return await around.persist(failedReturn(withoutArguments(job), id, refused))
-      if (isControl) return await around.persist(await runHere(job, around, AbortSignal.timeout(CONTROL_MS)))
-      const known = { ...around, beginning: waits ? around.beginning : async () => {} }
-      if (multiprocessing) await this.#inPool(job, known, wait)
-      else await this.#inThisProcess(job, known, wait)
+      const refused = why ?? (typeof granted === 'string' ? granted : undefined)
+      if (refused !== undefined)
+        return await environment.persist(failedReturn(withoutArguments(job), id, refused))
+      if (isControl)
+        return await environment.persist(await runHere(job, environment, AbortSignal.timeout(CONTROL_MS)))
+      const known = { ...environment, beginning: waits ? environment.beginning : async () => {} }
+      if (multiprocessing) await this.#inPool(job, known, queued)
+      else await this.#inThisProcess(job, known, queued)
     } finally {
-      end()
+      free()
     }
   }
 
-  async #inPool(job: JobLoad, around: JobEnvironment, wait: Wait): Promise<void> {
-    const { services, master, words, persist, leftBehind } = around
+  async #inPool(job: JobLoad, environment: JobEnvironment, queued: QueuedJob): Promise<void> {
+    const { services, master, words, persist, findSpooled } = environment
     const { pool, log } = this.#settings
     let process: ProcessIdentity | undefined
     const list = (shown: JobLoad) => {
@@ -170,11 +172,11 @@ export class JobExecutor {
       return this.#list({ job: shown, process, master, stop })
     }
     const started = async (given: ProcessIdentity) => {
-      wait.begin()
-      await around.beginning()
-      if (wait.signalNumber !== undefined) throw stopped(job, wait.signalNumber, 'before it began')
+      queued.begin()
+      await environment.beginning()
+      if (queued.signalNumber !== undefined) throw stopped(job, queued.signalNumber, 'before it began')
       process = given
-      around.began?.()
+      environment.began?.()
       log.info(`Starting a new job ${job.jid} with PID ${given.pid}`)
       await list(withoutArguments(job))
     }
@@ -182,25 +184,25 @@ export class JobExecutor {
       this.#logDetails(job)
       return list(job)
     }
-    const callbacks = { started, shown, finished: persist, leftBehind }
-    await pool.run(job, { services, master, words, left: wait.signal, ...callbacks })
+    const callbacks = { started, shown, finished: persist, findSpooled }
+    await pool.run(job, { services, master, words, cancelled: queued.signal, ...callbacks })
   }
 
-  async #inThisProcess(job: JobLoad, around: JobEnvironment, wait: Wait): Promise<void> {
-    const { services, master, words, persist } = around
+  async #inThisProcess(job: JobLoad, environment: JobEnvironment, queued: QueuedJob): Promise<void> {
+    const { services, master, words, persist } = environment
     const { id, runHere } = this.#settings
     const abort = new AbortController()
     const stop = (signal: number) => abort.abort(stopped(job, signal, 'while it ran'))
     const self = identityOf(process.pid)
     const list = (shown: JobLoad) => this.#list({ job: shown, process: self, master, stop })
-    wait.begin()
+    queued.begin()
     try {
-      await around.beginning()
+      await environment.beginning()
     } catch (error) {
       return persist(failedReturn(withoutArguments(job), id, messageOf(error)))
     }
-    around.began?.()
-    if (wait.signalNumber !== undefined) stop(wait.signalNumber)
+    environment.began?.()
+    if (queued.signalNumber !== undefined) stop(queued.signalNumber)
     await list(withoutArguments(job))
     const onShown = (shown: JobLoad) => {
       this.#logDetails(shown)
@@ -218,16 +220,16 @@ export class JobExecutor {
   }
 }
 
-/** A job that is listed but has not begun, and can be taken out of the queue. */
-class Wait {
+/** A job that is listed but has not begun, and can be cancelled. */
+class QueuedJob {
   readonly #job: JobLoad
-  readonly #leaving = new AbortController()
-  readonly #left = deferred<string>()
+  readonly #aborting = new AbortController()
+  readonly #cancelled = deferred<string>()
   readonly #begun = deferred<void>()
-  /** Aborts when the job is taken out. */
-  readonly signal: AbortSignal = this.#leaving.signal
-  /** Resolves when the job is taken out, with the reason. */
-  readonly left = this.#left.promise
+  /** Aborts when the job is cancelled. */
+  readonly signal: AbortSignal = this.#aborting.signal
+  /** Resolves with the reason when the job is cancelled. */
+  readonly cancelled = this.#cancelled.promise
   /** Resolves when the job has begun or is over. */
   readonly begun = this.#begun.promise
   /** Number of the signal that was requested for the job. */
@@ -245,11 +247,11 @@ class Wait {
     this.#begun.resolve()
   }
 
-  leave(signal: number): void {
+  cancel(signal: number): void {
     const reason = stopped(this.#job, signal, 'before it began')
     this.signalNumber = signal
-    this.#leaving.abort(reason)
-    this.#left.resolve(reason.message)
+    this.#aborting.abort(reason)
+    this.#cancelled.resolve(reason.message)
   }
 }
 

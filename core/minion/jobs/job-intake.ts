@@ -73,9 +73,9 @@ export class JobIntake {
       procs,
       pool,
       answersHere: (job) => this.#answersHere(job),
-      runHere: (job, around, signal) => {
+      runHere: (job, environment, signal) => {
         const executors = this.#answersHere(job) ? undefined : this.#executors()
-        return runInMinion(job, around, signal, { ...settings, executors })
+        return runInMinion(job, environment, signal, { ...settings, executors })
       },
       multiprocessing: config.multiprocessing,
       limit: config.process_count_max ?? defaultLimit(),
@@ -98,7 +98,7 @@ export class JobIntake {
     const mustTake = this.#mustTake(job)
     const stored = slot.waits || mustTake ? received : markBegun(received)
     const acceptance = await acceptJob(seen, publication, job.fun, control, isCheck ? undefined : stored)
-    if (acceptance !== 'run' || isCheck) slot.leave()
+    if (acceptance !== 'run' || isCheck) slot.release()
     if (acceptance === 'seen') return this.#ignore(job, isRepeated)
     if (isRepeated) {
       log.info(`Job ${job.jid} was published while this minion was not connected.`)
@@ -108,7 +108,7 @@ export class JobIntake {
     if (acceptance !== 'run') return this.#refuse(job, acceptance.refused, connection)
     if (isCheck) return this.#answerCheck(job, words, connection)
     if (!mustTake) return this.#run(job, words, slot, connection)
-    slot.leave()
+    slot.release()
     await this.#takeAndRun(job, words, connection)
   }
 
@@ -209,7 +209,7 @@ export class JobIntake {
         master,
         words,
         ...(job.ret !== '' && { refusal }),
-        leftBehind: () => spool.first(job.jid),
+        findSpooled: () => spool.first(job.jid),
         beginning: () => seen.begin(job.jid),
         began,
         persist,

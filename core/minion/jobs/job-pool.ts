@@ -9,7 +9,7 @@ import type { ProcessIdentity } from '../../process/process-identity.ts'
 import type { JobLoad } from '../../wire/publication.ts'
 import type { ReturnLoad } from '../../wire/return.ts'
 import { failedReturn, withoutArguments } from './failed-return.ts'
-import { type JobProcessSettings, type JobSurroundings, JobWorker } from './job-worker.ts'
+import { type JobProcessSettings, JobWorker, type WorkerJob } from './job-worker.ts'
 import type { ToJobProcess } from './messages.ts'
 
 export interface JobPoolSettings extends JobProcessSettings {
@@ -20,9 +20,9 @@ export interface JobPoolSettings extends JobProcessSettings {
 }
 
 /** The services, arguments and callbacks of a job in a process. */
-export interface PooledJob extends JobSurroundings {
+export interface PooledJob extends WorkerJob {
   /** Aborts, with the reason, when the job must not begin any more. */
-  readonly left: AbortSignal
+  readonly cancelled: AbortSignal
   /** Called before the job begins. The job does not begin if this rejects. */
   started(process: ProcessIdentity): Promise<void>
   /**
@@ -38,7 +38,10 @@ const JOBS_PER_PROCESS = 500
 /** Processes that are started at once. More would be slower, since a start needs a full core. */
 const STARTS_AT_ONCE = availableParallelism()
 
-/** How long one idle process more than `warm` is kept: jobs in a row then start no processes. Each takes about 30 MB. */
+/**
+ * How long one idle process beyond `warm` is kept, so that consecutive jobs need no new processes. Each process takes about 30
+ * MB.
+ */
 const SPARE_MS = 60_000
 
 /** Time that a process may take to check calls. */
@@ -62,7 +65,7 @@ export class JobPool {
   readonly #checks = new Semaphore(CHECKS_AT_ONCE)
   /** Reasons by the key (path and version) of each file that blocked a process while it was loaded. */
   readonly #blocked = new Map<string, string>()
-  /** Number of questions under way: they take a moment, so that no other process is kept ready meanwhile. */
+  /** Number of pending questions. They take a moment only, so their processes count as idle. */
   #questions = 0
   #generation = 0
   #ending: NodeJS.Timeout | undefined
@@ -83,10 +86,10 @@ export class JobPool {
   }
 
   /** Run a job. However it ends, `finished` gets a return. */
-  async run(job: JobLoad, { left, started, finished, ...around }: PooledJob): Promise<void> {
+  async run(job: JobLoad, { cancelled, started, finished, ...workerJob }: PooledJob): Promise<void> {
     const refuse = (error: unknown) =>
       finished(failedReturn(withoutArguments(job), this.#settings.id, messageOf(error)))
-    const worker = await this.#take(left).catch(refuse)
+    const worker = await this.#take(cancelled).catch(refuse)
     if (!worker) return
     try {
       await started(worker.identity)
@@ -94,7 +97,7 @@ export class JobPool {
       this.#release(worker, true)
       return refuse(error)
     }
-    const { ret, spooled, last, died } = await worker.run(job, around)
+    const { ret, spooled, last, died } = await worker.run(job, workerJob)
     if (died) this.died++
     await finished(ret, spooled)
     worker.confirm()
@@ -128,21 +131,21 @@ export class JobPool {
 
   /**
    * Take a free process, in the order of the calls. As many processes are started at once as there are cores, so that short
-   * jobs share the first ones instead of all waiting for theirs to start. Rejects with the reason of `left`.
+   * jobs share the first ones instead of all waiting for theirs to start. Rejects with the reason of `cancelled`.
    */
-  async #take(left?: AbortSignal): Promise<JobWorker> {
-    left?.throwIfAborted()
+  async #take(cancelled?: AbortSignal): Promise<JobWorker> {
+    cancelled?.throwIfAborted()
     const asked = deferred<JobWorker>()
     this.#requests.push(asked)
-    const leave = () => {
+    const cancel = () => {
       const place = this.#requests.indexOf(asked)
       if (place < 0) return
       this.#requests.splice(place, 1)
-      asked.reject(left?.reason)
+      asked.reject(cancelled?.reason)
     }
-    left?.addEventListener('abort', leave)
+    cancelled?.addEventListener('abort', cancel)
     this.#share()
-    return asked.promise.finally(() => left?.removeEventListener('abort', leave))
+    return asked.promise.finally(() => cancelled?.removeEventListener('abort', cancel))
   }
 
   /** Hand out free processes, and start the missing ones. */
@@ -160,7 +163,7 @@ export class JobPool {
       ).unref()
   }
 
-  /** End the idle processes, but as many as `kept`. */
+  /** End the idle processes except `kept` of them. */
   #stopIdle(kept = 0): void {
     for (const worker of this.#idle.splice(kept)) worker.stop()
   }

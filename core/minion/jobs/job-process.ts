@@ -176,8 +176,8 @@ async function work({
   const isLarge = bytes.length >= LARGE_RETURN_BYTES
   const spooled = isLarge ? await spoolLarge(returned, settings) : undefined
   const last = isLarge || wasTooLarge || abort.signal.aborted // ending the process releases the memory of a large return
-  const handed = spooled ? { ret: encodeLocal({ ...ret, return: null }), spooled } : { ret: bytes }
-  if (!(await handOver({ ...handed, last })) && !spooled) await spoolForNextRun(returned, settings)
+  const returnMessage = spooled ? { ret: encodeLocal({ ...ret, return: null }), spooled } : { ret: bytes }
+  if (!(await handOver({ ...returnMessage, last })) && !spooled) await spoolForNextRun(returned, settings)
   setProcessTitle()
   if (last || !process.connected) await leave()
 }
@@ -210,10 +210,12 @@ const check = (calls: Uint8Array, { loader, executors }: RunnerSettings) =>
   refusalsHere(decode(calls) as unknown as PublishedCall[], loader, executors?.isElsewhere)
 
 /** Send the return to the minion. Resolves with true when it is on disk there, with false if the minion ended before. */
-async function handOver(handed: Omit<Extract<FromJobProcess, { type: 'return' }>, 'type'>): Promise<boolean> {
+async function handOver(
+  returnMessage: Omit<Extract<FromJobProcess, { type: 'return' }>, 'type'>,
+): Promise<boolean> {
   const answer = deferred<boolean>()
   kept = answer.resolve
-  if (process.connected) send({ type: 'return', ...handed })
+  if (process.connected) send({ type: 'return', ...returnMessage })
   else answer.resolve(false)
   return answer.promise.finally(() => {
     kept = undefined

@@ -45,15 +45,15 @@ interface JobWorkerSettings extends JobProcessSettings {
 }
 
 /** The services and arguments of a job in a process. */
-export interface JobSurroundings {
+export interface WorkerJob {
   /** Services of the minion for the functions of the job. */
   readonly services: MinionServices
   /** Address of the master that published it. */
   readonly master: string
   /** Its arguments as the user typed them. */
   readonly words?: RawArguments | undefined
-  /** Return what the process has written to the spool, if it ended without sending a return. */
-  leftBehind(): Pick<SpoolEntry, 'ret' | 'key'> | undefined
+  /** Find a return that the process has written to the spool before it ended without sending one. */
+  findSpooled(): Pick<SpoolEntry, 'ret' | 'key'> | undefined
   /** Called with the job whose secret arguments are masked, if it has arguments. */
   shown(job: JobLoad): Promise<void>
 }
@@ -72,8 +72,8 @@ type DownloadRequest = Extract<FromJobProcess, { type: 'download' }>
 const entry = processEntry('minion/jobs/job-process')
 
 /**
- * How many files the minion downloads for its processes at once: a file system that hangs keeps a thread of libuv for each, and of
- * these the minion has four.
+ * Number of files that the minion downloads for its processes at once. On a file system that hangs each of them blocks one of the
+ * four threads of libuv.
  */
 const MAX_DOWNLOADS = 2
 let downloads = 0
@@ -135,7 +135,7 @@ export class JobWorker {
   /** Run a job. Resolves with its return however it ends. */
   async run(
     job: JobLoad,
-    { services, master, words, leftBehind, shown: onShown }: JobSurroundings,
+    { services, master, words, findSpooled, shown: onShown }: WorkerJob,
   ): Promise<Finished> {
     this.#services = services
     let shown = withoutArguments(job)
@@ -157,10 +157,10 @@ export class JobWorker {
         finish({ ret: readReturn(message.ret, fail), spooled: message.spooled, last: message.last })
     })
     const onEnd = async () => {
-      const left = leftBehind()
-      if (left) {
+      const spooled = findSpooled()
+      if (spooled) {
         this.#settings.log.warn(`${cutOffText(job.jid)} Its return was in the spool.`)
-        return finish({ ret: left.ret as unknown as ReturnLoad, spooled: left.key, last: true })
+        return finish({ ret: spooled.ret as unknown as ReturnLoad, spooled: spooled.key, last: true })
       }
       const why = this.#stuck ?? howItDied(job, await this.#child.howItEnded())
       finish({ ret: fail(why), last: true, died: true })
@@ -226,7 +226,7 @@ export class JobWorker {
     this.#kill(reason)
   }
 
-  /** Kill the process and all it started; `reason` is that of its job to fail. */
+  /** Kill the process and everything it started. Its job fails with `reason`. */
   #kill(reason: string): void {
     this.#stuck = reason
     try {
@@ -249,7 +249,7 @@ export class JobWorker {
     }
   }
 
-  /** Download a file for the process: its pieces take the way through the channel neither as requests nor as answers. */
+  /** Download a file for the process, so that neither the requests for its pieces nor the pieces pass through the channel. */
   async #download(message: DownloadRequest): Promise<void> {
     const result = await this.#downloadInto(message).catch(failureOf)
     this.#child.send({ type: 'downloaded', call: message.call, result })

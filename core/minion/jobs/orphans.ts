@@ -36,7 +36,7 @@ export interface EarlierJobs {
 
 /** Find the jobs that an earlier run left. Those that are recorded only in the spool are added to the table of processes. */
 export async function findEarlierJobs(
-  { procs, left, seen }: Pick<MinionStores, 'procs' | 'left' | 'seen'>,
+  { procs, interrupted, seen }: Pick<MinionStores, 'procs' | 'interrupted' | 'seen'>,
   cachedir: string,
 ): Promise<EarlierJobs> {
   const unsettled = seen.unsettled()
@@ -44,7 +44,7 @@ export async function findEarlierJobs(
   for (const entry of withoutFile) await procs.add(entry)
   const waiting = unsettled.filter(({ begun }) => !begun)
   const isWaiting = ({ job }: ProcEntry) => waiting.some((stored) => stored.job.jid === job.jid)
-  return { waiting, orphans: [...left, ...withoutFile.filter((entry) => !isWaiting(entry))] }
+  return { waiting, orphans: [...interrupted, ...withoutFile.filter((entry) => !isWaiting(entry))] }
 }
 
 /**

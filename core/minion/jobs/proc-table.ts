@@ -46,17 +46,17 @@ export class ProcTable {
     return table
   }
 
-  /** Open the table of a minion. `left` are jobs whose end an earlier run did not see; the table contains them as well. */
-  static async open(cachedir: string): Promise<{ procs: ProcTable; left: readonly ProcEntry[] }> {
+  /** Open the table of a minion. `interrupted` are jobs whose end an earlier run did not see; the table contains them as well. */
+  static async open(cachedir: string): Promise<{ procs: ProcTable; interrupted: readonly ProcEntry[] }> {
     const directory = join(cachedir, 'proc')
     await makeDirectory(directory)
     for (const name of await readdir(directory)) {
       if (isTemporary(name)) await rm(join(directory, name), { force: true })
     }
     const procs = new ProcTable(directory)
-    const left = await readFiles(directory)
-    for (const entry of left) procs.#entries.set(entry.job.jid, entry)
-    return { procs, left }
+    const interrupted = await readFiles(directory)
+    for (const entry of interrupted) procs.#entries.set(entry.job.jid, entry)
+    return { procs, interrupted }
   }
 
   /**

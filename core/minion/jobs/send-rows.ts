@@ -22,7 +22,7 @@ const MAX_BYTES = 1 << 20
  */
 export function sendRows(
   sendAll: (rows: readonly SentRow[]) => Promise<unknown>,
-  { waitMs = WAIT_MS, mostRows = MAX_ROWS, mostBytes = MAX_BYTES } = {},
+  { waitMs = WAIT_MS, maxRows = MAX_ROWS, maxBytes = MAX_BYTES } = {},
 ): RowSink {
   let waiting: SentRow[] = []
   let bytes = 0
@@ -51,7 +51,7 @@ export function sendRows(
       waiting.push({ number, row })
       bytes += row.bytes.length
       sending ??= send()
-      if (waiting.length >= mostRows || bytes >= mostBytes) await wait()
+      if (waiting.length >= maxRows || bytes >= maxBytes) await wait()
     },
     async end() {
       if (!isUnanswered) await wait()

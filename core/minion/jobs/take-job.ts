@@ -21,8 +21,8 @@ interface TakeSettings {
 }
 
 /**
- * Ask the master that published a job with `deliver_within`, or another one of its cluster that has it, whether it may begin. Asks until the master answers; resolves with undefined when the
- * minion closes before.
+ * Ask the master that published a job with `deliver_within`, or another master of its cluster that has the job, whether the job
+ * may begin. Repeats the question until it is answered. Resolves with undefined if the minion closes before that.
  */
 export async function takeJob(
   { jid, master_id }: Pick<JobLoad, 'jid' | 'master_id'>,

@@ -74,7 +74,7 @@ function openExecutor(changes: Partial<ExecutorSettings> = {}) {
   const environment = (load: JobLoad): JobEnvironment => ({
     services: {} as MinionServices,
     master: '127.0.0.1:4506',
-    leftBehind: () => undefined,
+    findSpooled: () => undefined,
     beginning: async () => void beginnings.push(load.jid),
     persist: async (ret) => {
       kept.push(ret)

@@ -18,8 +18,8 @@ test('a job is read back with the process that runs it', async () => {
   const { procs } = await ProcTable.open(folder)
   const self = identityOf(process.pid)
   await procs.add({ job, process: self, master: 'master:4506', stop: () => {} })
-  const { left } = await ProcTable.open(folder)
-  expect(left).toMatchObject([{ job, process: self, master: 'master:4506' }])
+  const { interrupted } = await ProcTable.open(folder)
+  expect(interrupted).toMatchObject([{ job, process: self, master: 'master:4506' }])
   expect((await ProcTable.read(folder)).running()).toMatchObject([{ job, process: self }])
 })
 
@@ -38,9 +38,9 @@ test('a new process with a reused process id is not taken for the job, and not s
   const { procs } = await ProcTable.open(folder)
   await procs.add({ job, process: { pid, born: `${born}1` }, stop: () => {} })
   expect((await ProcTable.read(folder)).size).toBe(0)
-  const { left } = await ProcTable.open(folder)
-  expect(() => left[0]?.stop(0)).toThrow('has ended')
-  expect(() => left[0]?.stop(0, 1000)).toThrow('has ended')
+  const { interrupted } = await ProcTable.open(folder)
+  expect(() => interrupted[0]?.stop(0)).toThrow('has ended')
+  expect(() => interrupted[0]?.stop(0, 1000)).toThrow('has ended')
 })
 
 test('a file of another implementation with only a process id does not count as a running process', async () => {

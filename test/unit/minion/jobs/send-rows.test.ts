@@ -61,7 +61,7 @@ test('a thousand rows need few requests, and each is sent once', async () => {
   expect(requests).toBeLessThan(10)
 })
 
-test.each([{ mostRows: 2 }, { mostBytes: 10 }])('with %j waiting the job waits, too', async (most) => {
+test.each([{ maxRows: 2 }, { maxBytes: 10 }])('with %j waiting the job waits, too', async (most) => {
   const { told, answers, tell } = slowMaster()
   const rows = sendRows(tell, most)
   for (const number of [0, 1]) await rows.take('xxxx', number)
@@ -92,7 +92,7 @@ test('a row is sent as it was when it was yielded', async () => {
 
 test('a master that does not answer delays the job once; when it is back it gets the next rows', async () => {
   const { told, answers, tell } = slowMaster()
-  const rows = sendRows(tell, { waitMs: 1, mostRows: 1 })
+  const rows = sendRows(tell, { waitMs: 1, maxRows: 1 })
   for (const [number, row] of ['a', 'b', 'c'].entries()) await rows.take(row, number)
   await rows.end?.()
   expect(told).toEqual([[[0, 'a']]])
