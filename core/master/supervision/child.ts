@@ -20,7 +20,8 @@ export interface ChildPart {
   /** A new AES key is in use. With `revoke` the one before is refused from now on. */
   rotated(revoke: boolean): void
   fire(tag: string, data: Record<string, unknown>): void
-  take?(id: string, verdict: CallCheckReport): void
+  /** Called with a minion's report for a check that this worker may be waiting for. */
+  onCallCheck?(id: string, report: CallCheckReport): void
   /** Called with the answer whether a password may be tried. */
   mayLogIn?(answer: FromLoginLimit): void
   /** Called when a record was put into an outbox. */
@@ -87,10 +88,10 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
     process.exit(0)
   }
 
-  function take(message: ToChild): void {
+  function onMessage(message: ToChild): void {
     if (message.type === 'start') void start(message)
     else if (message.type === 'fire') part?.fire(message.tag, message.data)
-    else if (message.type === 'verdict') part?.take?.(message.id, message.verdict)
+    else if (message.type === 'call_check') part?.onCallCheck?.(message.id, message.report)
     else if (message.type === 'may_log_in') part?.mayLogIn?.(message)
     else if (message.type === 'queued') part?.queued?.()
     else if (message.type === 'measure') void sendMeasured()
@@ -105,5 +106,5 @@ export function runChild(open: (start: ChildStart) => Promise<ChildPart>): void 
 
   ignoreSignals()
   // Exit with the supervisor, so that the ports are free for the next master.
-  const supervisor = connectParent<ToChild, FromChild>({ onMessage: take, onGone: () => process.exit(1) })
+  const supervisor = connectParent<ToChild, FromChild>({ onMessage, onGone: () => process.exit(1) })
 }

@@ -12,7 +12,7 @@ export type ToChild =
   /** `revoke`: the previous key is refused from now on. */
   | { readonly type: 'rotate'; readonly aes: string; readonly revoke: boolean }
   | { readonly type: 'fire'; readonly tag: string; readonly data: Record<string, unknown> }
-  | PassedVerdict
+  | PassedCallCheck
   | FromLoginLimit
   /** A worker has put something into an outbox. */
   | { readonly type: 'queued' }
@@ -24,10 +24,10 @@ export type ToChild =
   | { readonly type: 'stop'; readonly finishMs?: number }
 
 /** A minion's answer to a check, for the worker that waits for it, by way of the supervisor. */
-interface PassedVerdict {
-  readonly type: 'verdict'
+interface PassedCallCheck {
+  readonly type: 'call_check'
   readonly id: string
-  readonly verdict: CallCheckReport
+  readonly report: CallCheckReport
 }
 
 /** Messages from a child to the supervisor. */
@@ -41,5 +41,5 @@ export type FromChild =
   | { readonly type: 'adopt'; readonly aes: string; readonly revoke: boolean }
   | { readonly type: 'measured'; readonly snapshot: Snapshot }
   | { readonly type: 'queued' }
-  | PassedVerdict
+  | PassedCallCheck
   | ToLoginLimit

@@ -83,7 +83,7 @@ export class Supervisor {
         ready.resolve()
       } else if (message.type === 'failed')
         failure = new SaltError(message.code ?? 'COMMAND_EXECUTION', message.message)
-      else if (message.type === 'verdict') this.tell(message, 'MWorker')
+      else if (message.type === 'call_check') this.tell(message, 'MWorker')
       else if (message.type === 'adopt') spec.onAdopt?.(message.aes, message.revoke)
       else if (message.type === 'queued') this.tell(message, 'returner')
       else if (message.type === 'log_in' || message.type === 'logged_in') void loginLimit.take(message)

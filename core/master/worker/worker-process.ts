@@ -49,7 +49,7 @@ async function open({ name, config, aesKeys, log, meter, supervisor }: ChildStar
       steady: new SteadyTime({ clock: systemClock, onLeap: () => {} }), // the supervisor logs it
       fire,
       onQueued: queuedReport(supervisor),
-      passOn: (id, verdict) => void supervisor.send({ type: 'verdict', id, verdict }),
+      passOn: (id, report) => void supervisor.send({ type: 'call_check', id, report }),
       publish: (...job) => queue.send(packJob(...job)),
       requestRotation: () => requestRotation(config).catch(() => {}),
     },
@@ -74,7 +74,7 @@ async function open({ name, config, aesKeys, log, meter, supervisor }: ChildStar
     rotated: () => {},
     fire,
     mayLogIn: (decision) => logins.take(decision),
-    take: (id, verdict) => context.callChecks.deliver(id, verdict),
+    onCallCheck: (id, report) => context.callChecks.deliver(id, report),
     async close(finishMs) {
       await server.close(finishMs)
       await disposer.close()
