@@ -10,7 +10,7 @@ export interface WindowLimits {
 }
 
 /** Bounds of the time that open slots wait for others, in milliseconds, and its share of the time that minions take. */
-const GATHER = { least: 20, most: 1_000, share: 1 / 4 }
+const GATHER = { minMs: 20, maxMs: 1_000, share: 1 / 4 }
 
 /**
  * A sliding window over the minions of a batch. A slot opens when its minion is done, not when all minions of the window are.
@@ -27,7 +27,7 @@ export class BatchWindow {
   /** Times at which the slots of finished minions open or have opened, earliest first. */
   #openings: number[] = []
   /** Milliseconds that open slots wait for others, counted from the first of them. */
-  #gatherMs = GATHER.least
+  #gatherMs = GATHER.minMs
   #failed = 0
   #halted: string | undefined
 
@@ -121,4 +121,4 @@ export class BatchWindow {
 }
 
 const gatherMsOf = (took: number): number =>
-  Math.min(Math.max(GATHER.least, took * GATHER.share), GATHER.most)
+  Math.min(Math.max(GATHER.minMs, took * GATHER.share), GATHER.maxMs)

@@ -330,18 +330,18 @@ export class JobCache {
   }
 
   /**
-   * Remove the oldest jobs, with their returns, until no more than `most` bytes are in use. Jobs are kept if they may still run
+   * Remove the oldest jobs, with their returns, until no more than `maxBytes` bytes are in use. Jobs are kept if they may still run
    * or have items in the outbox. Yields the ids of the removed jobs.
    */
-  async *trim(most: number): AsyncGenerator<string> {
-    const goOn = () => this.used() > most
-    if (!goOn()) return
+  async *trim(maxBytes: number): AsyncGenerator<string> {
+    const isNeeded = () => this.used() > maxBytes
+    if (!isNeeded()) return
     const pendingJids = this.outbox.jids()
     const now = this.#clock.now()
     yield* removeJobs(this.#store, {
       ages: keysUnder('age'),
-      goOn,
-      spare: (records, jid, ms) => pendingJids.has(jid) || mayStillRun(records, jid, ms, now),
+      isNeeded,
+      mustKeep: (records, jid, ms) => pendingJids.has(jid) || mayStillRun(records, jid, ms, now),
     })
   }
 

@@ -19,17 +19,17 @@ interface OldJobs {
   /** Range of their age keys `['age', ms, jid]`, oldest first. */
   readonly ages: KeyRange
   /** Return true for a job that must be kept nevertheless. */
-  readonly spare?: (records: StoreReader, jid: string, ms: number) => boolean
+  readonly mustKeep?: (records: StoreReader, jid: string, ms: number) => boolean
   /** Called before each transaction that begins with a new job. Removal ends when it returns false. */
-  readonly goOn?: () => boolean
+  readonly isNeeded?: () => boolean
 }
 
 /** Remove jobs with all their records, in short transactions. Yields the ids of removed jobs. */
-export async function* removeJobs(store: Store, { ages, spare, goOn = () => true }: OldJobs) {
+export async function* removeJobs(store: Store, { ages, mustKeep, isNeeded = () => true }: OldJobs) {
   let step: Step = { gone: [], next: ages.from }
-  while (step.next && (step.begun || goOn())) {
+  while (step.next && (step.begun || isNeeded())) {
     const { next: from, begun } = step
-    step = await store.change((records) => removeSome(records, { from, to: ages.to }, spare, begun))
+    step = await store.change((records) => removeSome(records, { from, to: ages.to }, mustKeep, begun))
     yield* step.gone
   }
 }
@@ -42,15 +42,20 @@ interface Step {
   readonly begun?: boolean
 }
 
-function removeSome(records: StoreChange, ages: KeyRange, spare: OldJobs['spare'], begun = false): Step {
+function removeSome(
+  records: StoreChange,
+  ages: KeyRange,
+  mustKeep: OldJobs['mustKeep'],
+  begun = false,
+): Step {
   const gone: string[] = []
   let left = ROWS_AT_ONCE
   for (const key of records.keys(ages)) {
     const jid = String(key[2])
     if (--left <= 0) return { gone, next: key }
-    const goesOn = begun && key[1] === ages.from[1] && jid === ages.from[2]
-    const stays = () => records.has(['batch-open', jid]) || spare?.(records, jid, Number(key[1]))
-    if (!goesOn && stays()) continue
+    const continues = begun && key[1] === ages.from[1] && jid === ages.from[2]
+    const isKept = () => records.has(['batch-open', jid]) || mustKeep?.(records, jid, Number(key[1]))
+    if (!continues && isKept()) continue
     for (const row of rowsOf(records, jid)) {
       if (--left < 0) return { gone, next: key, begun: true }
       records.remove(row)
@@ -60,7 +65,7 @@ function removeSome(records: StoreChange, ages: KeyRange, spare: OldJobs['spare'
     records.remove(['end', jid])
     records.remove(key)
     gone.push(jid)
-    if (goesOn) return { gone, next: key } // lets the caller check the size again
+    if (continues) return { gone, next: key } // lets the caller check the size again
   }
   return { gone }
 }

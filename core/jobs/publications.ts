@@ -173,8 +173,8 @@ export class Publications {
   }
 }
 
-function forget(records: StoreChange, expired: KeyRange, most: number): void {
-  let left = most
+function forget(records: StoreChange, expired: KeyRange, max: number): void {
+  let left = max
   for (const key of records.keys(expired)) {
     if (left-- <= 0) return
     records.remove(key)

@@ -61,7 +61,7 @@ export interface BatchLimits {
 export interface BatchShape {
   readonly gather?: BatchLimits | undefined
   /** Maximum number of items, {@link BATCH_ITEMS} by default. A batch also ends after about a megabyte. */
-  readonly most?: number | undefined
+  readonly maxItems?: number | undefined
 }
 
 /** Default maximum of items in a batch. */
@@ -190,10 +190,10 @@ export class Outbox {
     return entries
   }
 
-  #fresh(name: string, from: number, { gather, most = BATCH_ITEMS }: BatchShape): QueueEntry[] {
+  #fresh(name: string, from: number, { gather, maxItems = BATCH_ITEMS }: BatchShape): QueueEntry[] {
     const entries: QueueEntry[] = []
     let bytes = 0
-    const isFull = () => entries.length >= most || bytes > MAX_BATCH_BYTES
+    const isFull = () => entries.length >= maxItems || bytes > MAX_BATCH_BYTES
     for (const queued of this.#queued('out', name, from)) {
       entries.push(queued)
       bytes += sizeOf(queued.item)

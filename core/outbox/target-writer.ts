@@ -66,7 +66,7 @@ export class TargetWriter {
   /** Whether the number of written items has changed since the state was stored. */
   #isStateStale = false
   /** Maximum number of items in the next batch. */
-  #most = BATCH_ITEMS
+  #maxItems = BATCH_ITEMS
   /** Number of the last item that was reported as waiting. */
   #reportedUpTo = -1
   /** The last return that the store has accepted. Writing it again tests the store. */
@@ -110,7 +110,7 @@ export class TargetWriter {
         }
       } catch (error) {
         // Try the same items again, except while single items are suspected: then others must come between them.
-        this.#most = this.#suspects.isEmpty
+        this.#maxItems = this.#suspects.isEmpty
           ? Math.min(batch?.entries.length ?? BATCH_ITEMS, BATCH_ITEMS)
           : BATCH_ITEMS
         batch = undefined
@@ -140,15 +140,15 @@ export class TargetWriter {
     }
     this.#rememberAccepted(entries.at(-1))
     const wasQuick = performance.now() - began < GROW_WITHIN_MS
-    const more = wasQuick && entries.length >= this.#most ? 2 * this.#most : this.#most
-    this.#most = Math.min(Math.max(more, BATCH_ITEMS), MAX_BATCH_ITEMS)
+    const more = wasQuick && entries.length >= this.#maxItems ? 2 * this.#maxItems : this.#maxItems
+    this.#maxItems = Math.min(Math.max(more, BATCH_ITEMS), MAX_BATCH_ITEMS)
     const following = await this.#settings.outbox.finish(batch, this.#shape)
     await this.#written(entries)
     return following
   }
 
   get #shape(): BatchShape {
-    return { gather: this.#settings.gather, most: this.#most }
+    return { gather: this.#settings.gather, maxItems: this.#maxItems }
   }
 
   /** Return the items to try again. A store that is not idempotent does not get the ones that it has accepted. */

@@ -8,7 +8,7 @@ export const MAX_CONTENT_BYTES = MAX_MESSAGE_BYTES - 32 * 1024
 export const MAX_RETURN_BYTES = MAX_CONTENT_BYTES - 32 * 1024
 
 /** Return the message for an error about a message that is too large to send. */
-export const tooLargeText = (what: string, bytes: number, most: number): string =>
-  `${what} is too large: it has ${inMegabytes(bytes)}, and a master accepts ${inMegabytes(most)} at most.`
+export const tooLargeText = (what: string, bytes: number, maxBytes: number): string =>
+  `${what} is too large: it has ${inMegabytes(bytes)}, and a master accepts ${inMegabytes(maxBytes)} at most.`
 
 const inMegabytes = (bytes: number) => `${(bytes / (1024 * 1024)).toFixed(1)} MiB`

@@ -6,9 +6,9 @@ import type { Presence } from '../publisher/presence.ts'
 /** Register the metrics of the publisher: its subscribers, connected minions and keys. */
 export function registerPublisherMetrics(
   meter: Meter,
-  around: { server: PublishServer; presence: Pick<Presence, 'size'>; keys: Pick<KeyStore, 'list'> },
+  environment: { server: PublishServer; presence: Pick<Presence, 'size'>; keys: Pick<KeyStore, 'list'> },
 ): void {
-  const { server, presence, keys } = around
+  const { server, presence, keys } = environment
   meter.read(() => [
     ['salt_master_publications_dropped', server.dropped, []],
     ['salt_master_subscribers', server.subscribers, []],

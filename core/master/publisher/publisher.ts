@@ -62,8 +62,8 @@ export async function publishAll(
   const details = component(log, 'channel.server')
   for await (const message of queue) {
     try {
-      const handed = decode(message)
-      const { job: load, minions, words } = isRecord(handed) ? handed : {}
+      const decoded = decode(message)
+      const { job: load, minions, words } = isRecord(decoded) ? decoded : {}
       const job = isRecord(load) ? readJobLoad(load) : undefined
       if (!job) continue
       details.debug('Publishing jid={jid} to {minions}', { jid: job.jid, minions: minions ?? 'all minions' })

@@ -25,8 +25,8 @@ interface Stores extends Pick<WorkerContext, 'keys' | 'keyAudit'> {
 const MAX_REFUSALS_PER_MINUTE = 100
 
 /** Create the function that decides about offered keys, and reports each decision in the log, the audit log and on the event bus. */
-export function createKeyDecider(around: WorkerEnvironment, { keys, keyAudit, invites }: Stores) {
-  const { config, log, clock, maxPending, fire } = around
+export function createKeyDecider(environment: WorkerEnvironment, { keys, keyAudit, invites }: Stores) {
+  const { config, log, clock, maxPending, fire } = environment
   const refusals = perMinuteQuota(MAX_REFUSALS_PER_MINUTE, () => clock.now())
   /** Anybody may ask with the id of a damaged key, as often as they like. */
   const complain = onceInAWhile((sentence) => log.error(sentence))

@@ -70,8 +70,11 @@ export interface OpenWorker {
 }
 
 /** Open the stores of a master and a worker that uses them. `disposer` closes them. */
-export async function openMasterWorker(around: WorkerEnvironment, disposer: Disposer): Promise<OpenWorker> {
-  const { config, aesKeys, log, clock, steady = clock, onQueued, logins } = around
+export async function openMasterWorker(
+  environment: WorkerEnvironment,
+  disposer: Disposer,
+): Promise<OpenWorker> {
+  const { config, aesKeys, log, clock, steady = clock, onQueued, logins } = environment
   const masterKeys = await loadMasterKeys(config)
   const keys = new KeyStore(config.pki_dir, config.api_clients)
   const onDamage = logDamageTo(log)
@@ -94,7 +97,7 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
   const subjects = (ids: readonly string[]) => cachedMinions(ids, minions)
   const complain = (problem: string) => log.error(problem)
   const audit = disposer.own(AuditLog.open(config, complain))
-  const { meter } = around
+  const { meter } = environment
   const starts = disposer.own(MinionStarts.open(minionDataDirectory(config), { onDamage }))
   const below = disposer.own(MinionsBelow.open(minionDataDirectory(config), { onDamage }))
   const jobs = disposer.own(openJobCache(config, { clock, onDamage, ...(onQueued && { onQueued }) }))
@@ -135,19 +138,22 @@ export async function openMasterWorker(around: WorkerEnvironment, disposer: Disp
       }),
     ),
     replays: disposer.own(ReplayGuard.open(config, clock, { onDamage })),
-    callChecks: new CallChecks(around.passOn),
+    callChecks: new CallChecks(environment.passOn),
     files: await FileServer.open(config, log),
     publicKey: async (id) => keys.accepted(id),
     paramsOf: modules.params,
     shownCall: (kind, call) => shownCall(call, () => functions[kind].params(call.fun), config),
-    fire: around.fire,
-    publish: around.publish,
-    requestRotation: around.requestRotation,
+    fire: environment.fire,
+    publish: environment.publish,
+    requestRotation: environment.requestRotation,
     startRun: (run) => runs.start(run),
     nextJid: jidSource(config, clock),
   }
   const invites = disposer.own(new Invites(config.pki_dir, { clock: steady, onDamage }))
-  const decide = createKeyDecider({ ...around, clock: steady }, { keys, invites, keyAudit: context.keyAudit })
+  const decide = createKeyDecider(
+    { ...environment, clock: steady },
+    { keys, invites, keyAudit: context.keyAudit },
+  )
   return {
     context,
     sessions,

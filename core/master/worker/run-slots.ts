@@ -6,18 +6,18 @@ export type RunSlot = (run: FunctionRun) => Promise<StartedRun>
 
 /** Limits the runners and wheel functions that run at once. Each counts from when its slot is taken until its process has ended. */
 export class RunSlots {
-  readonly #most: number
+  readonly #limit: number
   readonly #startRun: WorkerContext['startRun']
   #taken = 0
 
-  constructor(most: number, { startRun }: Pick<WorkerContext, 'startRun'>) {
-    this.#most = most
+  constructor(limit: number, { startRun }: Pick<WorkerContext, 'startRun'>) {
+    this.#limit = limit
     this.#startRun = startRun
   }
 
   /** Take a slot; undefined if none is free. */
   take(): RunSlot | undefined {
-    if (this.#taken >= this.#most) return undefined
+    if (this.#taken >= this.#limit) return undefined
     this.#taken++
     const free = () => void this.#taken--
     return (run) => {

@@ -40,8 +40,8 @@ test('the outbox returns the same batch until it is done, despite new entries, a
 
 test('finishing a batch returns the next one, which is returned again after a restart', async () => {
   await outbox.add(['a'], items(5))
-  const first = await outbox.next('a', { most: 2 })
-  const second = first && (await outbox.finish(first, { most: 2 }))
+  const first = await outbox.next('a', { maxItems: 2 })
+  const second = first && (await outbox.finish(first, { maxItems: 2 }))
   expect(second?.entries.map(({ number }) => number)).toEqual([2, 3])
   await outbox.close()
   outbox = Outbox.open(folder)
@@ -87,7 +87,9 @@ test('the outbox waits until there are enough entries, or the first one has wait
   await outbox.add(['b'], [item(1)])
   expect((await outbox.next('b', { gather: { entries: 3, ms: 0 } }))?.entries).toHaveLength(1)
   await outbox.add(['c'], items(3))
-  expect((await outbox.next('c', { gather: { entries: 9, ms: 60_000 }, most: 2 }))?.entries).toHaveLength(2)
+  expect((await outbox.next('c', { gather: { entries: 9, ms: 60_000 }, maxItems: 2 }))?.entries).toHaveLength(
+    2,
+  )
 })
 
 test('the outbox moves entries that cannot be written to the dead ones, and requeues or drops them on request', async () => {
