@@ -93,7 +93,8 @@ function listen(path: string, answer: string): Promise<Server | undefined> {
       socket.on('error', () => {})
       socket.end(answer, () => socket.destroy())
     }).unref()
-    server.once('error', (error: NodeJS.ErrnoException) =>
+    // Once it listens, an error concerns a connection that could not be accepted, and settles nothing.
+    server.on('error', (error: NodeJS.ErrnoException) =>
       error.code === 'EADDRINUSE' ? resolve(undefined) : reject(error),
     )
     server.listen(path, () => {

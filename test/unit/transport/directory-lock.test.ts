@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { createServer, Server } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { lockDirectory } from '../../../core/transport/directory-lock.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { SLOW } from '../../harness/slow.ts'
@@ -77,5 +77,15 @@ test('the lock reports that a socket cannot be made, and the daemon works withou
   expect(problems).toEqual([
     expect.stringMatching(/^salt-minion web1 cannot make the socket .*It runs without this lock/),
   ])
+  await held.close()
+})
+
+test('the lock stays when a connection to it cannot be accepted, as with too many open files', async () => {
+  const listen = vi.spyOn(Server.prototype, 'listen')
+  const held = await hold('web1')
+  const server = listen.mock.contexts[0] as Server
+  listen.mockRestore()
+  for (const _ of [1, 2]) server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
+  await expect(hold('web2')).rejects.toThrow(/salt-minion web1/)
   await held.close()
 })
