@@ -2,7 +2,7 @@ import type { SubscribeSettings } from './contract.ts'
 
 type Topics = Pick<SubscribeSettings, 'addressed' | 'topics'>
 
-/** Topics of which each subscriber of Salt has one: everything, or with `zmq_filtering` the topic `broadcast`. */
+/** Every subscriber of Salt has one of these topics: everything, or with `zmq_filtering` the topic `broadcast`. */
 export const COMMON_TOPICS = ['', 'broadcast']
 
 /** Whether a subscriber subscribes to everything. */

@@ -17,12 +17,12 @@ import type { NatsSettings } from './settings.ts'
 import { subjectsOf } from './subjects.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
-/** How long a master that starts waits for NATS. */
+/** Time that a starting master waits for NATS. */
 const FIRST_CONNECTION_MS = 10_000
 /** Delay between attempts: the base, plus a random time. */
 const RECONNECT_MS = 250
 const RECONNECT_JITTER_MS = 1_000
-/** A server that leaves two of these unanswered is dead. */
+/** Interval of pings. A server that leaves two of them unanswered is dead. */
 const PING_MS = 4_000
 const MAX_PINGS_OUT = 2
 /** How long messages that are queued are still sent when a user closes. */
@@ -189,7 +189,7 @@ export const messagesTo = (take: (message: Msg) => void) => ({
   callback: (error: Error | null, message: Msg) => void (error ?? take(message)),
 })
 
-/** Wait until the server has what was sent, or a moment. */
+/** Wait until the server has received all that was sent, but only for a limited time. */
 export async function flush(connection: NatsConnection): Promise<void> {
   await endsWithin(connection.flush(), FLUSH_MS).catch(() => false)
 }

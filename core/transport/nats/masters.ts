@@ -9,7 +9,7 @@ import type { Subjects } from './subjects.ts'
 /** A master that has not answered a hello for this long is gone. */
 const ANSWER_MS = 3_000
 const FIRST_INTERVAL_MS = 5_000
-/** Publishers that are known, at most. Strangers can answer as well. */
+/** Maximum number of known publishers, since anybody can answer a hello. */
 const MAX_PUBLISHERS = 64
 /** Interval of hellos that report dropped publications. */
 const DROPPED_MS = 500
@@ -20,13 +20,13 @@ interface MastersSettings {
   readonly settings: Pick<SubscribeSettings, 'topics' | 'introduction' | 'reconnectMs' | 'reconnectMaxMs'>
   /** Set to up while a master is there. */
   readonly state: ConnectionState
-  /** Where the names of the masters are noted that answer. */
+  /** Collects the names of the masters that answer. */
   readonly roster: Roster
   /** Random name of the subscriber. */
   readonly name: string
 }
 
-/** Knows the masters that publish to a subscriber, and lets them know of it, by hellos. */
+/** Finds the masters that publish to a subscriber, and announces the subscriber to them, by hellos. */
 export class Masters {
   readonly #settings: MastersSettings
   readonly #answers: Subscription
@@ -75,7 +75,7 @@ export class Masters {
   notice(notice: PublisherNotice | undefined): void {
     if (notice?.state === 'up') {
       this.#isIntroduced = false
-      // It may publish a job before it has heard a hello, and is to get the return.
+      // It may publish a job before it has received a hello, and must get the return.
       if (notice.name !== undefined) this.#settings.roster.announce(notice.name)
       this.#helloWithin(Math.random() * this.#firstWait)
     } else if (notice && this.#present.delete(notice.publisher)) {
@@ -105,7 +105,7 @@ export class Masters {
     return this.#settings.settings.reconnectMs ?? 1_000
   }
 
-  /** Say hello after so many milliseconds, unless that happens earlier. */
+  /** Send a hello after `ms` milliseconds, unless an earlier one is due. */
   #helloWithin(ms: number): void {
     const at = performance.now() + ms
     if (this.#isClosed || at >= this.#nextHelloAt) return
@@ -165,7 +165,9 @@ export class Masters {
     this.#settings.roster.set([...names].filter((name) => name !== undefined))
   }
 
-  /** Decide after a hello who is there; `announced` are the masters that had said before it that they start. */
+  /**
+   * Decide after a hello which masters are present. `announced` are the masters that had announced their start before the hello.
+   */
   #judge(announced: readonly string[]): void {
     const isAnyLeft = [...this.#before].some((publisher) => this.#answered.has(publisher))
     this.#present = new Map(this.#answered)
@@ -173,7 +175,7 @@ export class Masters {
     this.#note()
     if (this.#present.size === 0) this.#noMaster()
     else if (this.#before.size > 0 && !isAnyLeft) {
-      // All were replaced, maybe by one that was restarted, without a moment in which nobody was there.
+      // All masters were replaced without a gap, perhaps because the only one was restarted.
       this.#settings.state.set('down')
       this.#settings.state.set('up')
     }
@@ -191,5 +193,5 @@ export class Masters {
   }
 }
 
-/** Status of the message that NATS sends if nobody has subscribed to a subject. */
+/** Status of the message by which NATS reports that a subject has no subscribers. */
 const NO_RESPONDERS = 503

@@ -2,9 +2,9 @@ import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-n
 import { MAX_MESSAGE_BYTES } from '../../wire/message-size.ts'
 
 /**
- * Messages that are larger than a server of NATS takes (`max_payload`, by default 1 MiB) are sent in pieces. The first piece
- * of a request or an answer says how long the whole is, and where the other end sends the next request: one with the next
- * piece, or one for the next piece. Each piece is asked for, so that none waits anywhere. Pieces of publications follow one another.
+ * Messages that are larger than the limit of a NATS server (`max_payload`, by default 1 MiB) are sent in pieces. The first piece
+ * of a request or an answer contains the total length and the subject of the next request, which either carries the next piece or
+ * asks for it. Since each piece is requested, none is queued anywhere. Pieces of publications are sent one after another.
  */
 
 /** Bytes of the whole message, in the first piece. */
@@ -50,11 +50,14 @@ export function readPieceHeaders(given: MsgHdrs | undefined): PieceHeaders {
 export const bytesOf = ({ data }: { readonly data: Uint8Array }): Buffer =>
   Buffer.from(data.buffer, data.byteOffset, data.byteLength)
 
-/** Return the bytes of a piece that is kept: without what arrived together with it, such as headers, if that is more. */
+/**
+ * Return the bytes of a piece that is kept. They are copied if the buffer holds more other data, such as headers, than the piece
+ * itself.
+ */
 export const pieceIn = ({ data }: { readonly data: Uint8Array }): Buffer =>
   2 * data.byteLength < data.buffer.byteLength ? Buffer.from(data) : bytesOf({ data })
 
-/** A message of which pieces arrive in order. */
+/** A message whose pieces arrive in order. */
 export class Assembly {
   readonly length: number
   readonly #pieces: Buffer[] = []

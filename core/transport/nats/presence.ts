@@ -3,9 +3,9 @@ import { decode, encodeLocal } from '../../codec/index.ts'
 import { asBytes } from '../../wire/bytes.ts'
 
 /**
- * How masters know their subscribers, and these their masters, since NATS does not say. A subscriber sends a hello to all
- * masters from time to time; each answers with its name and the time until the next. Whoever says no more hello is gone, and
- * so is a master that does not answer. Masters that start or stop say so.
+ * How masters and subscribers find each other, since NATS does not tell. A subscriber sends a hello to all masters from time to
+ * time; each answers with its name and the time until the next hello. A subscriber that sends no more hellos is gone, and so is a
+ * master that does not answer. Masters announce their start and their stop.
  */
 
 /** Sent to the subject of presence. */

@@ -12,11 +12,14 @@ import { RecentlyUsed } from './recently-used.ts'
 import type { NatsSettings } from './settings.ts'
 import { subjectsOf, topicOf } from './subjects.ts'
 
-/** Publications that wait in this process to be read, at most. Further ones are dropped, since NATS would end the connection. */
+/**
+ * Maximum number of publications that wait in this process to be read. Further ones are dropped, since NATS would end the
+ * connection.
+ */
 const MAX_QUEUED = 10_000
-/** Publishers from which pieces arrive at once, at most. */
+/** Maximum number of publishers whose pieces arrive at the same time. */
 const MAX_ASSEMBLIES = 16
-/** How long the next piece of a publication may take. */
+/** Time limit for the next piece of a publication. */
 const IDLE_MS = 30_000
 
 /** Receive the publications of all masters. */
@@ -95,7 +98,7 @@ export async function subscribe(
   }
 }
 
-/** Puts publications together that came in pieces. */
+/** Assembles publications that arrive in pieces. */
 class PublicationPieces {
   /** By publisher: the publication that arrives now. */
   readonly #arriving = new RecentlyUsed<{ readonly number: string; readonly assembly: Assembly }>({

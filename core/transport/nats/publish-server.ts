@@ -7,15 +7,18 @@ import { type Hello, type PublisherNotice, packMessage, readHello, readPublisher
 import type { NatsSettings } from './settings.ts'
 import { isInInbox, subjectsOf } from './subjects.ts'
 
-/** Subscribers say hello in this interval, and less often if they are many: so many a second at most. */
+/**
+ * Interval of the hellos of a subscriber. It is longer with many subscribers, to limit their hellos to this number per
+ * millisecond.
+ */
 const INTERVAL_MS = 5_000
 const MAX_HELLOS_PER_MS = 1
 /** A subscriber is gone when it has said no hello for this many intervals. */
 const MISSED = 2.5
 const CHECK_MS = 1_000
-/** Subscribers that have not proved who they are, at most. For another one, the one that was heard longest ago is forgotten. */
+/** Maximum number of subscribers that have not proved their identity. Beyond it, the one that was added first is forgotten. */
 const MAX_UNPROVED = 5_000
-/** Subscribers that have proved the same, at most: a stranger may repeat an introduction that it has seen. */
+/** Maximum number of subscribers that have proved the same topics: anybody may repeat an introduction that it has seen. */
 const MAX_OF_ONE = 4
 
 interface Subscriber {
@@ -26,10 +29,13 @@ interface Subscriber {
   until: number
 }
 
-/** Those who have said hello, by their random names. Strangers can neither displace those that have proved who they are, nor fill memory. */
+/**
+ * The subscribers that have sent hellos, by their random names. Unproved ones can neither displace those that have proved their
+ * identity, nor fill the memory.
+ */
 class Subscribers {
   readonly #proved = new Map<string, Subscriber>()
-  /** The ids of those that have proved the same topics, the latest last. */
+  /** The ids of the subscribers that have proved the same topics, the latest last. */
   readonly #same = new Map<string, readonly string[]>()
   readonly #unproved = new Map<string, Subscriber>()
 
@@ -48,7 +54,7 @@ class Subscribers {
     if (this.#unproved.size > MAX_UNPROVED && oldest !== undefined) this.#unproved.delete(oldest)
   }
 
-  /** Note that one has proved that it is to get these topics. */
+  /** Record that a subscriber has proved its right to these topics. */
   prove(id: string, topics: readonly string[]): void {
     const subscriber = this.get(id)
     if (!subscriber || topics.length === 0) return
@@ -84,7 +90,7 @@ class Subscribers {
   }
 }
 
-/** Publish to all who subscribe. Several masters may. */
+/** Publish to all subscribers. Several masters may publish at the same time. */
 export async function servePublish(
   nats: NatsSettings,
   lease: Lease,

@@ -1,5 +1,5 @@
 const CHECK_MS = 5_000
-/** Bytes that an entry takes at least, however little it holds. */
+/** Minimum number of bytes that an entry counts. */
 const ENTRY_BYTES = 1_024
 
 interface Entry<T> {
@@ -15,10 +15,13 @@ export interface RecentlyUsedSettings {
   readonly idleMs: number
 }
 
-/** Entries that take memory. Those that were used longest ago go when there are too many, or they are not used for long. */
+/**
+ * Entries with a limited use of memory. The least recently used ones are removed when there are too many, and entries that have
+ * been idle for long.
+ */
 export class RecentlyUsed<T> {
   readonly #settings: RecentlyUsedSettings
-  /** The one that was used last is the last one. */
+  /** The most recently used entry is the last one. */
   readonly #entries = new Map<string, Entry<T>>()
   readonly #checking: NodeJS.Timeout
   #bytes = 0
@@ -48,7 +51,7 @@ export class RecentlyUsed<T> {
     return entry.value
   }
 
-  /** Note that an entry has got larger, and remove others, or it, if there is no room. */
+  /** Record that an entry has grown, and remove the least recently used ones if there is no room. */
   grow(key: string, bytes: number): void {
     const entry = this.#entries.get(key)
     if (!entry) return

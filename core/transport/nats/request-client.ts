@@ -9,9 +9,9 @@ import { Assembly, bytesOf, pieceHeaders, pieceSize, readPieceHeaders } from './
 import type { NatsSettings } from './settings.ts'
 import { isInInbox, subjectsOf } from './subjects.ts'
 
-/** Requests of a client at once. A master refuses more. */
+/** Maximum number of pending requests of a client. A master refuses more. */
 const MAX_PENDING = 32
-/** Wait before a request is sent again while no master serves; it doubles up to the second. */
+/** Delay before a request is sent again while no master serves. It doubles up to the maximum. */
 const RETRY_MS = 50
 const RETRY_MAX_MS = 1_000
 
@@ -26,8 +26,7 @@ interface Exchange {
 }
 
 /**
- * Connect a client. A request goes to the master of a name, or to one of those that are known; while none is known, NATS gives it to
- * one.
+ * Connect a client. A request goes to the named master, or to one of the known masters. While none is known, NATS chooses one.
  */
 export function connectRequests(
   nats: NatsSettings,
@@ -89,7 +88,7 @@ export function connectRequests(
     throw lostConnection(nats)
   }
 
-  /** Wait until NATS is connected: what is sent in between would be lost. */
+  /** Wait until NATS is connected: messages sent before that would be lost. */
   async function connected(signal: AbortSignal): Promise<NatsConnection> {
     if (!lease.state.isUp) {
       const up = deferred<void>()

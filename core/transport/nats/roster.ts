@@ -1,4 +1,4 @@
-/** Masters that start at once, at most. Strangers can say so as well. */
+/** Maximum number of masters that start at the same time, since anybody can announce a start. */
 const MAX_ANNOUNCED = 64
 
 /** The names of the masters that answer hellos, as a subscriber of this process knows them; none before it knows any. */
@@ -6,7 +6,7 @@ export class Roster {
   readonly #listeners = new Set<(gone: ReadonlySet<string>) => void>()
   readonly #newcomers = new Set<() => void>()
   #names: readonly string[] = []
-  /** Masters that have said they start, until a hello shows who is there. */
+  /** Masters that have announced their start, until a hello shows whether they are present. */
   readonly #announced = new Set<string>()
 
   get names(): readonly string[] {
@@ -37,7 +37,7 @@ export class Roster {
     return [...this.#announced]
   }
 
-  /** Forget that these masters have said they start: a hello since then has shown who is there. */
+  /** Forget the announcements of these masters: a hello since then has shown whether they are present. */
   forgetAnnounced(names: readonly string[]): void {
     for (const name of names) this.#announced.delete(name)
   }
@@ -54,7 +54,10 @@ export class Roster {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Return the master that takes a request: the one that is asked for if it may be there, else any that is; undefined for whoever takes it. */
+  /**
+   * Return the master to send a request to: the wanted one if it may be present, else any present one; undefined if none is
+   * known, so that any master may take the request.
+   */
   choose(wanted?: string): string | undefined {
     const names = this.#names
     if (names.length === 0) return wanted

@@ -21,7 +21,7 @@ export const subjectsOf = (prefix: string) => ({
 
 export type Subjects = ReturnType<typeof subjectsOf>
 
-/** Whether answers may be sent to a subject: a master may publish to others that who asks may not. */
+/** Whether answers may be sent to a subject. A master may publish to subjects that are forbidden to the sender of a request. */
 export const isInInbox = (
   subject: string | undefined,
   { inbox }: Pick<Subjects, 'inbox'>,
@@ -30,7 +30,10 @@ export const isInInbox = (
 /** Name of the queue group of masters. */
 export const MASTERS = 'masters'
 
-/** Return the topic of a publication by its subject; undefined if it has none. What encodes no topic is one that nobody has. */
+/**
+ * Return the topic of a publication by its subject; undefined if it has none. A token that is not a valid encoding is returned
+ * unchanged, as a topic without subscribers.
+ */
 export function topicOf(subject: string, { publish }: Subjects): string | undefined {
   const token = subject.slice(publish().length + 1)
   if (token === '') return undefined

@@ -4,16 +4,19 @@ import { Assembly, pieceHeaders, pieceIn, pieceSize } from './pieces.ts'
 import { RecentlyUsed } from './recently-used.ts'
 import { isInInbox, type Subjects } from './subjects.ts'
 
-/** How long the other end may take to ask for the next piece, or to send it. */
+/** Time limit for the other end to ask for the next piece, or to send it. */
 const IDLE_MS = 30_000
 /** Bytes of requests that are arriving and answers that are leaving, of all clients together. */
 const MAX_BYTES = 512 * 1024 * 1024
 const MAX_TRANSFERS = 10_000
 
-/** Takes the next request of an exchange in which a message goes in pieces. Returns whether more follow. */
+/** Takes the next request of an exchange in which a message is sent in pieces. Returns whether more follow. */
 type Next = (message: Msg) => boolean
 
-/** The exchanges of a master in which messages go in pieces. If they become too many, those that last moved longest ago end. */
+/**
+ * The exchanges of a master in which messages are sent in pieces. If there are too many, those that have been idle longest are
+ * ended.
+ */
 export class Transfers {
   readonly #connection: NatsConnection
   readonly #subjects: Subjects
@@ -35,7 +38,9 @@ export class Transfers {
     )
   }
 
-  /** Receive a request, of which this is the first piece. `take` gets the whole, and the message to answer. */
+  /**
+   * Receive a request that comes in pieces; `first` is the first one. `take` gets the whole request and the message to answer.
+   */
   receive(first: Msg, length: number, take: (request: Buffer, last: Msg) => void): void {
     const assembly = new Assembly(length)
     const subject = this.#open((message) => {

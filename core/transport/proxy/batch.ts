@@ -2,7 +2,7 @@ import { type Numbered, numberedFrames } from './messages.ts'
 
 /** A larger message is sent by itself, without a copy. */
 const MAX_COPIED_BYTES = 16 * 1024
-/** A batch of so many bytes is sent at once. */
+/** A batch that reaches this size is sent at once. */
 const MAX_BATCH_BYTES = 256 * 1024
 
 /** Collects the requests or answers of one turn of the event loop, and sends them as one message. */
@@ -27,7 +27,7 @@ export class TurnBatch {
     if (this.#bytes >= MAX_BATCH_BYTES) void this.flush()
   }
 
-  /** Send what is collected. Resolves when ZeroMQ has accepted all that was added. */
+  /** Send the collected messages. Resolves when ZeroMQ has accepted all messages that were added. */
   flush(): Promise<void> {
     if (this.#messages.length > 0) {
       this.#sent = this.#send(numberedFrames(this.#messages))

@@ -62,7 +62,10 @@ class Worker {
     return this.held.size
   }
 
-  /** A suspect, of which it has one at a time, has room beside any large ones: it would wait for as long as new ones come. */
+  /**
+   * Whether the worker may receive a request. There is always room for a suspect, of which a worker has one at a time, since new
+   * large requests could make it wait forever.
+   */
   hasRoomFor(pending: Pending): boolean {
     const large = pending.workersLost > 0 ? 0 : largeBytes(pending)
     const isTooLarge = large > 0 && this.#large > 0 && this.#large + large > MAX_LARGE_PER_WORKER

@@ -22,7 +22,7 @@ export interface Link {
   /** Stop and resume reading. */
   pause(): void
   resume(): void
-  /** Send what is queued, then close. */
+  /** Send the queued messages, then close. */
   end(): void
   /** Close at once. */
   destroy(): void
@@ -46,7 +46,7 @@ export interface Listening {
   readonly port: number
   /** While true, new connections are ended at once. */
   isRefusing: boolean
-  /** Stop accepting connections. Those there are stay. */
+  /** Stop accepting connections. The existing ones stay open. */
   close(): void
 }
 

@@ -5,7 +5,7 @@ import type { Link, LinkListener, Listening, StreamProtocol } from './contract.t
 
 /** How long queued messages are still sent after a server is closed. */
 const LINGER_MS = 1_000
-/** How often to look whether what is queued has been sent. */
+/** Interval of checks whether the queued messages have been sent. */
 const LINGER_CHECK_MS = 5
 
 /** The connections of a server. */

@@ -10,9 +10,9 @@ import { unwrap } from './publication.ts'
 /** Publications that wait in this process to be read; more wait at the publisher. */
 const MAX_QUEUED = 10_000
 const PING_MS = 1_000
-/** A publisher that was asked for signs of life, and sends none for so many times that, is dead. */
+/** Number of intervals without a sign of life after which a publisher that was asked for them counts as dead. */
 const MAX_SILENT = 3
-/** The same for one to which the connection is being established. */
+/** The same while the connection is being established. */
 const MAX_SILENT_CONNECTING = 10
 
 /** Subscribe over a connection, which is made again whenever it is lost. */
@@ -25,7 +25,7 @@ export async function subscribe(
   const closing = new AbortController()
   const { reconnectMs = 1_000, reconnectMaxMs = 10_000 } = settings
   let link: Link | undefined
-  /** Resolves when the queue, which is full, has taken what was read last. */
+  /** Set while the queue is full. Resolves when the queue has taken the publication that was read last. */
   let room: Promise<unknown> | undefined
 
   /** Connect once. Resolves with true when a connection that was up is lost, with false if none was made. */

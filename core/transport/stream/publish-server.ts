@@ -9,9 +9,9 @@ import { wrap } from './publication.ts'
 
 /** How long a publication waits for subscribers with full queues. */
 const PATIENCE_MS = 100
-/** After a publication waited in vain, later ones do not wait for this time. */
+/** Time in which further publications do not wait, after one has waited without success. */
 const IMPATIENCE_MS = 10_000
-/** How long a peer may take nothing of what is queued for it before its connection is closed. */
+/** Time after which the connection of a peer that reads none of its queued data is closed. */
 const STALLED_MS = 60_000
 /** Bytes that may be queued for a subscriber, unless they are of one publication. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024
@@ -90,7 +90,7 @@ export async function servePublish(
   let impatientUntil = 0
   let dropped = 0
 
-  /** Send to those whose queue has room. The others get a moment to make some, then they miss the publication. */
+  /** Send to the subscribers whose queues have room. The others get a moment to make room, and then miss the publication. */
   async function send(publication: Uint8Array, topic: string | undefined): Promise<void> {
     const message = { head: NO_HEAD, body: wrap(publication) }
     let left = [...peers.values()].filter(({ subscription = EVERYTHING }) => accepts(subscription, topic))

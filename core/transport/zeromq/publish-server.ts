@@ -13,7 +13,7 @@ import { HandshakeGate } from './zap.ts'
 const LINGER_MS = 1_000
 /** How long a publication waits for subscribers with full queues. */
 const PATIENCE_MS = 100
-/** After a publication waited in vain, later ones do not wait for this time. */
+/** Time in which further publications do not wait, after one has waited without success. */
 const IMPATIENCE_MS = 10_000
 /** How long a peer may acknowledge nothing before its connection is closed (TCP_USER_TIMEOUT). */
 const STALLED_MS = 60_000
