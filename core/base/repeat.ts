@@ -1,12 +1,12 @@
 /** Work that is done at an interval. */
 export interface Repetition {
-  /** Do it no more. Resolves when the work under way has ended. */
+  /** Stop the repetition. Resolves when the running work has ended. */
   close(): Promise<void>
 }
 
 /**
- * Do work at an interval, never twice at once. `onError` is called with what it rejects with, and it goes on. The timer keeps no process
- * running.
+ * Do work at an interval, never twice at once. If it rejects, `onError` is called, and the repetition continues. The timer does
+ * not keep the process running.
  */
 export function repeat(
   work: () => Promise<void>,

@@ -33,7 +33,7 @@ export async function connections(config: MasterConfig): Promise<Connections | u
   }
 }
 
-/** Return which of these minions have lost their connection, and which of those are expected back. */
+/** Return which of these minions have lost their connection, and which of them are expected to reconnect. */
 export async function lostAmong(
   ids: ReadonlySet<string>,
   config: MasterConfig,
@@ -45,7 +45,7 @@ export async function lostAmong(
 /** What the other masters of a cluster said of their connections, by their names, and when it was heard, in milliseconds since 1970. */
 export type ConnectedElsewhere = Readonly<Record<string, { readonly said: unknown; readonly heard: number }>>
 
-/** After this time without a word a master of the cluster is taken to be gone, and its minions with it. */
+/** Time without a report after which a master of the cluster, and the minions that were connected to it, count as gone. */
 const GONE_MS = 45_000
 
 /** Read what the other masters of a cluster said. */

@@ -7,7 +7,7 @@ type Values = Map<string, unknown>
 
 /** Maximum number of facts kept of each minion: few are used in targets. When there would be more, the others are forgotten. */
 const MAX_FACTS = 16
-/** Limits of a fact that is kept: those that are longer are decoded each time. */
+/** Maximum size of a fact that is kept decoded. Larger ones are decoded each time. */
 const MAX_CHARACTERS = 200
 const MAX_MEMBERS = 16
 
@@ -27,7 +27,7 @@ export class KnownFacts {
     this.#data = data
   }
 
-  /** Forget what has changed. Call this before the facts are used. */
+  /** Forget the facts that have changed. Call this before the facts are used. */
   refresh(): void {
     const { changes, since } = this.#data.changedSince(this.#changes)
     this.#changes = changes

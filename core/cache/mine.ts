@@ -53,7 +53,7 @@ export class Mine {
     return [...new Set(Array.from(this.#store.keys(keysUnder('mine')), (key) => String(key[1])))]
   }
 
-  /** Remove entries of a minion, by default all. Resolves with the number of those that it had. */
+  /** Remove entries of a minion, by default all. Resolves with the number of removed entries. */
   remove(id: string, names?: readonly string[]): Promise<number> {
     return this.#store.change((records) => {
       const there = new Set(namesIn(records, id))

@@ -110,7 +110,10 @@ export class MinionData {
 
 const asFields = (facts: Value | undefined): Fields | undefined => (isRecord(facts) ? facts : undefined)
 
-/** A store without the record counts from the present time on, so that what was known of another one is forgotten. */
+/**
+ * Return the record of changes. A store without one counts from the present time, so that its numbers differ from those of a
+ * store that was there before.
+ */
 function changesOf(records: Pick<StoreChange, 'get'>): Changes {
   const found = records.get(CHANGES)
   return isChanges(found) ? found : { count: Date.now() * 1000, ids: [] }

@@ -8,7 +8,7 @@ export interface KnownStart extends MinionStart {
   readonly at: number
 }
 
-/** How often it is noted that a syndic was heard of, and after which silence it is forgotten. */
+/** Interval at which a sign of life of a syndic is recorded, and time of silence after which the syndic is forgotten. */
 const NOTE_AGAIN_MS = 3_600_000
 const FORGET_MS = 30 * 86_400_000
 
@@ -68,7 +68,10 @@ export class MinionStarts {
     return this.#store.has(['syndic', id])
   }
 
-  /** Note that a syndic that does not report its starts, as those of Python Salt, was heard of. It is forgotten after a month of silence. */
+  /**
+   * Record a sign of life of a syndic that does not report its starts, such as one of Python Salt. It is forgotten after a month
+   * of silence.
+   */
   async noteSyndic(id: string, at: number): Promise<void> {
     const since = this.#store.get(['syndic', id])
     if (typeof since !== 'number' || at - since > NOTE_AGAIN_MS) await this.#store.put(['syndic', id], at)
@@ -110,7 +113,9 @@ export class MinionStarts {
   }
 }
 
-/** Return the latest runs that are kept of a minion, each once, with the time that comes first for it, the newest last. */
+/**
+ * Return the latest runs of a minion, as many as are kept, the newest last. A run that occurs several times keeps its first time.
+ */
 export function latestStarts(starts: readonly KnownStart[]): KnownStart[] {
   const runs = new Map<string, KnownStart>()
   for (const start of starts) if (!runs.has(start.token)) runs.set(start.token, start)

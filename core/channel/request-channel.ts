@@ -22,22 +22,26 @@ export interface RequestChannelSettings {
   now(): number
 }
 
-/** The one of several masters that takes a request, by its name: no other, or another if it is not there. */
+/**
+ * The name of the master that takes a request, where there are several. With `only`, no other master takes it; with `prefer`,
+ * another one does if that master is down.
+ */
 export type Recipient = { readonly only: string } | { readonly prefer: string }
 
-/** Only the master of this name, if it has one, takes a request. */
+/** Only the named master takes the request; any master if there is no name. */
 export const onlyMaster = (name: string | undefined): Recipient | undefined =>
   name === undefined ? undefined : { only: name }
 
-/** The master of this name, if it has one, takes a request, or another one if it is not there. */
+/** The named master takes the request, or another one if that is down; any master if there is no name. */
 export const preferredMaster = (name: string | undefined): Recipient | undefined =>
   name === undefined ? undefined : { prefer: name }
 
 /** Encrypted requests of a minion (wire protocol §4, §7). */
 export interface RequestChannel {
   /**
-   * Send a request and return the decrypted answer. If the master cannot decrypt it, sign in again and retry once. Where there are
-   * several masters, `to` says which takes it; by default any does. Rejects with MASTER_GONE if the only one that may is not there.
+   * Send a request and return the decrypted answer. If the master cannot decrypt it, sign in again and retry once. Where there
+   * are several masters, `to` selects the one that takes it; by default any does. Rejects with MASTER_GONE if the only master
+   * that may take it is down.
    */
   request(load: Readonly<Record<string, unknown>>, timeoutMs: number, to?: Recipient): Promise<unknown>
   /** Request the pillar, whose reply has a format of its own (wire protocol §7.3). */
@@ -47,7 +51,10 @@ export interface RequestChannel {
 const requestKey = ({ request, master }: SignInKeys, to: string | undefined): SymmetricKey =>
   master === undefined || to === undefined ? request : sessionToMaster(request, to)
 
-/** Resolves with the reply to a request, or with undefined if it was not sent, since its master is not there, and another may take it. */
+/**
+ * Resolves with the reply to a request; with undefined if the request was not sent because its master is down, and another one
+ * may take it.
+ */
 async function unlessGone(
   sent: Promise<Uint8Array>,
   to: Recipient | undefined,
@@ -96,7 +103,7 @@ export function createRequestChannel(settings: RequestChannelSettings): RequestC
     }
   }
 
-  /** Return the name of the master that takes a request; undefined where there is one. */
+  /** Return the name of the master that takes a request; undefined where there is only one master. */
   function masterFor({ master }: SignInKeys, to: Recipient | undefined): string | undefined {
     if (to && 'only' in to) return to.only
     return client.choose?.(to?.prefer) ?? master

@@ -29,7 +29,7 @@ export function encodeNetworkParts(value: unknown): Uint8Array[] {
   return network.encodeParts(value)
 }
 
-/** Return what `encodeNetwork` writes before so many bytes. */
+/** Return the header that `encodeNetwork` writes before this number of bytes. */
 export function networkBytesHead(size: number): Buffer {
   const writer = new Writer(true)
   writer.binaryHead(size)

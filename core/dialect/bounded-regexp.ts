@@ -3,7 +3,7 @@ import { createContext, Script } from 'node:vm'
 import { invalidPatternError, type Translated } from './python-regexp-syntax.ts'
 
 const STEPS_WITHOUT_DEADLINE = 1_000_000
-/** A pattern of so many characters counts as one step at a place. */
+/** Number of characters of a pattern that count as one step at each position. */
 const PART_LENGTH = 32
 
 /**

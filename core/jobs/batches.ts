@@ -9,7 +9,7 @@ export interface BatchOrder {
   readonly arg: readonly unknown[]
   /** The arguments with secret ones masked. */
   readonly shownArg: readonly unknown[]
-  /** The arguments as the user typed them, if that carries more information. */
+  /** The arguments as the user typed them, if they contain more information than `arg`. */
   readonly words?: unknown
   readonly user: string
   readonly owner?: string | undefined
@@ -174,8 +174,8 @@ export function removeBatch(records: StoreChange, jid: string): boolean {
 }
 
 /**
- * Return the jid of the batch that a job is a wave of, by its metadata. The ping of a batch also has this metadata (and
- * `ping_jid`) but is not a wave.
+ * Return the jid of the batch to which a wave belongs, from the metadata of its load; undefined for other jobs. The ping of a
+ * batch has this metadata, too, and `ping_jid`, but is not a wave.
  */
 export function batchOf(jid: string, load: object): string | undefined {
   const metadata: unknown = 'metadata' in load ? load.metadata : undefined

@@ -6,11 +6,14 @@ import {
   type TakeAnswer,
 } from '../wire/take-job.ts'
 
-/** How long which minions may take a job. */
+/** The minions that may take a job, and until when. */
 export interface DeliveryTerms {
   /** Milliseconds since 1970. */
   readonly untilMs: number
-  /** The minions that can take jobs: not those of Python Salt, which get it if they are connected, and never later. */
+  /**
+   * The minions that can take the job later. Minions of Python Salt are not among them: they get it now, if they are connected,
+   * or never.
+   */
   readonly takers: readonly string[]
 }
 
@@ -21,7 +24,7 @@ export interface WaitingFor {
   readonly at: number
 }
 
-/** What became of a job on a minion. */
+/** The final state of the delivery of a job to a minion. */
 export interface Decision {
   readonly jid: string
   readonly id: string
@@ -33,12 +36,13 @@ const MAX_UNANNOUNCED = 1_000
 
 /**
  * Jobs that wait for minions that are away (`deliver_within`). Keys: `['deliver', jid]` → until when minions may take it, in
- * milliseconds since 1970; for each minion that may still take it `['taker', jid, id]` and `['waits', id, jid]` → when the job was
- * stored; after that `['delivery', jid, id]` → a {@link DeliveryState}, and `['delivery-news', jid, id]` while its event has not
- * been fired. `['withheld', jid, id]` is true for a minion that may have a job, and does not get it any more if it does not.
+ * milliseconds since 1970; for each minion that may still take it `['taker', jid, id]` and `['waits', id, jid]` → when the job
+ * was stored; after that `['delivery', jid, id]` → a {@link DeliveryState}, and `['delivery-news', jid, id]` while its event has
+ * not been fired. `['withheld', jid, id]` is true for a minion that does not get a job any more; it may have received the job
+ * already.
  *
- * A minion takes a job before it begins it, and each decision is one transaction. So a cancelled or expired job never runs, and one
- * that was delivered is never cancelled.
+ * A minion takes a job before it begins it, and each decision is one transaction. So a cancelled or expired job never runs, and
+ * one that was delivered is never cancelled.
  */
 export class Deliveries {
   readonly #store: Store
@@ -61,7 +65,10 @@ export class Deliveries {
     return records.has(['deliver', jid])
   }
 
-  /** Record that a minion has returned a job, which it may not have taken: with a full disk it refuses jobs. */
+  /**
+   * Record that a minion has returned a job. It may not have taken the job before: with a full disk, minions return jobs as
+   * refused.
+   */
   static settle(records: StoreChange, jid: string, id: string): void {
     if (!records.has(['taker', jid, id])) return
     removeTaker(records, jid, id)
@@ -91,7 +98,7 @@ export class Deliveries {
     return untilOf(this.#store, jid)
   }
 
-  /** Return what became of a job on a minion; undefined if that is undecided, or the job had no `deliver_within`. */
+  /** Return the state of the delivery of a job to a minion; undefined if it is undecided, or the job has no `deliver_within`. */
   state(jid: string, id: string): DeliveryState | undefined {
     return readDeliveryState(this.#store.get(['delivery', jid, id]))
   }
@@ -147,7 +154,9 @@ export class Deliveries {
     })
   }
 
-  /** Cancel a job for the minions that may still take it, or those of `ids` among them. Resolves with them. */
+  /**
+   * Cancel a job for the minions that may still take it; with `ids`, only for these minions. Resolves with the minions concerned.
+   */
   async cancel(jid: string, ids?: readonly string[]): Promise<string[]> {
     return this.#store.change((records) => {
       const wanted = ids && new Set(ids)
@@ -158,7 +167,7 @@ export class Deliveries {
     })
   }
 
-  /** Give a job to these minions no more, whether they have it or not. */
+  /** Do not give a job to these minions any more, even if they do not have it yet. */
   async withhold(jid: string, ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     await this.#store.change((records) => {
@@ -171,7 +180,7 @@ export class Deliveries {
     return this.#store.has(['withheld', jid, id])
   }
 
-  /** Cancel what waits for minions, as when their keys are revoked. */
+  /** Cancel all jobs that wait for these minions, because their keys were revoked. */
   async cancelFor(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       if (this.#store.count(keysUnder('waits', id)) === 0) continue
@@ -184,7 +193,7 @@ export class Deliveries {
     }
   }
 
-  /** Let no minion take a job any more: those that may get the state. */
+  /** Close a job, so that no minion can take it any more. Minions that have not decided get this state. */
   async close(jid: string, state: NotDelivered): Promise<void> {
     await this.#store.change((records) => {
       for (const id of takersOf(records, jid)) end(records, jid, id, state)
@@ -192,7 +201,10 @@ export class Deliveries {
     })
   }
 
-  /** List decisions whose events have not been fired, some of them; what {@link take} decides is not among them. */
+  /**
+   * List some of the decisions whose events have not been fired. Decisions of {@link take} are not among them, since its caller
+   * fires their events.
+   */
   unannounced(): Decision[] {
     const decisions: Decision[] = []
     for (const [, jid, id] of this.#store.keys(keysUnder('delivery-news'))) {

@@ -110,8 +110,8 @@ export class JobCache {
   }
 
   /**
-   * Reserve a jid and store its job in one commit. Resolves with false if the jid is in use, or `batch`, which the job is a wave of,
-   * was stopped.
+   * Reserve a jid and store its job in one commit. Resolves with false if the jid is in use, or if the job is a wave of `batch`
+   * and that was stopped.
    */
   async create(
     jid: string,
@@ -158,8 +158,8 @@ export class JobCache {
   }
 
   /**
-   * Add minions that are expected to return, from a syndic; `by`: the syndic, when it has named all of them. Resolves with false if all of
-   * that was known: then nothing is passed on, which would go round where masters are above each other.
+   * Add minions of a syndic that are expected to return. `by` is the syndic, once it has named all of them. Resolves with false
+   * if nothing of that is new. Nothing is sent to the masters above then: where masters are above each other, it would circulate.
    */
   async addMinions(
     jid: string,

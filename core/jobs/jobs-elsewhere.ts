@@ -5,21 +5,24 @@ import type { WaitingFor } from './deliveries.ts'
 /** A job that another master of a cluster has published, and that waits for minions. */
 export interface JobElsewhere {
   readonly missed: MissedJob
-  /** When it was stored, in milliseconds since 1970. */
+  /** Time at which it was stored, in milliseconds since 1970. */
   readonly at: number
-  /** Until when minions may take it, likewise. */
+  /** Time until which minions may take it, in milliseconds since 1970. */
   readonly untilMs: number
   readonly takers: readonly string[]
-  /** The minions that took it from a master that did not publish it. The one that did removes them once it knows. */
+  /**
+   * The minions that took it from another master than the one that published it. The publishing master removes them once it has
+   * recorded them.
+   */
   readonly taken: readonly string[]
 }
 
 type Terms = Omit<JobElsewhere, 'missed'>
 
 /**
- * Jobs that wait for minions and were published by other masters of a cluster, so that minions can take them while those are not there.
- * Keys: `['elsewhere', jid]` → {@link MissedJob}, `['elsewhere-terms', jid]`, and for each minion that may still take it
- * `['elsewhere-taker', id, jid]` → when the job was stored.
+ * Jobs that wait for minions and were published by other masters of a cluster, so that minions can take them while these masters
+ * are down. Keys: `['elsewhere', jid]` → {@link MissedJob}, `['elsewhere-terms', jid]`, and for each minion that may still take
+ * it `['elsewhere-taker', id, jid]` → when the job was stored.
  */
 export class JobsElsewhere {
   readonly #store: Store
@@ -57,7 +60,10 @@ export class JobsElsewhere {
     return Array.from(entries, ({ key, value }) => ({ jid: String(key[2]), at: Number(value) }))
   }
 
-  /** Take a job for a minion. Resolves with whether it has it, when that is on disk; `isNew` is true once. */
+  /**
+   * Take a job for a minion. Resolves when that is on disk. `has` tells whether the minion has the job; `isNew` is true for its
+   * first request only.
+   */
   async take(
     jid: string,
     id: string,

@@ -29,7 +29,10 @@ import { JobsElsewhere } from './jobs-elsewhere.ts'
 /** Limits of a page of {@link Publications.page}. */
 const MAX_PAGE_JOBS = 100
 const MAX_PAGE_BYTES = 2 ** 20
-/** A publication from further in the future was stored before the clock was set back: it is not given again a day later. */
+/**
+ * A publication from further in the future was stored before the clock was set back. It must not be given to minions again,
+ * perhaps a day later.
+ */
 const MAX_CLOCK_STEP_MS = 300_000
 /** Maximum number of expired publications that are removed with each new one. */
 const FORGET_AT_ONCE = 5
@@ -46,11 +49,11 @@ interface Kept extends WaitingFor {
 }
 
 /**
- * Jobs as they were published, for minions that were not connected then: the latest ones under `['publication', ms, jid]` →
- * {@link MissedJob}, removed after `missed_jobs_seconds`, and those that wait for minions (`deliver_within`) under
- * `['waiting', jid]`, removed once no minion may take them. With those of other masters of a cluster ({@link JobsElsewhere}) they
- * have a store of their own, which no backup contains, since
- * they contain secrets. Several processes may have the store open.
+ * Jobs as they were published, for minions that were not connected. Keys: `['publication', ms, jid]` → {@link MissedJob} for the
+ * latest jobs, which are removed after `missed_jobs_seconds`; `['waiting', jid]` for jobs that wait for minions
+ * (`deliver_within`), which are removed once no minion may take them; and those of {@link JobsElsewhere} for jobs of other
+ * masters of a cluster. The jobs contain secrets, so they are in a separate store that no backup includes. Several processes may
+ * have the store open.
  */
 export class Publications {
   readonly #store: Store
@@ -78,8 +81,8 @@ export class Publications {
   }
 
   /**
-   * Resolves when the job is on disk, so that it may be published. Rejects with STORE_FAILED, also if it waits for minions and no
-   * further one can.
+   * Store a job. Resolves when it is on disk, so that it may be published. Rejects with STORE_FAILED if it cannot be stored, or
+   * if it waits for minions and too many jobs already do.
    */
   async put(job: JobLoad, words?: RawArguments): Promise<void> {
     const waits = job.deliver_until !== undefined
@@ -117,8 +120,8 @@ export class Publications {
   }
 
   /**
-   * Return jobs for a minion, oldest first, one page of them: those among the latest that `isWanted` selects by their jid and the time
-   * of their publication, in milliseconds since 1970, and those that wait for it, here or `elsewhere`.
+   * Return one page of jobs for a minion, oldest first: the latest jobs that `isWanted` selects by jid and time of publication
+   * (milliseconds since 1970), and the jobs that wait for the minion, published here or `elsewhere`.
    */
   page(
     isWanted: (jid: string, at: number) => boolean,

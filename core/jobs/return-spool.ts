@@ -114,7 +114,7 @@ export class ReturnSpool {
     return free
   }
 
-  /** Read from now on what other processes have added until now, not what they had when this turn of the event loop first read. */
+  /** Make returns visible that other processes have added since this turn of the event loop first read the store. */
   refresh(): void {
     this.#store?.refresh()
   }

@@ -1,7 +1,7 @@
 import type { JobCache } from './job-cache.ts'
 import { type JobStatus, nextStatus, PUBLISHED_STATUS } from './job-states.ts'
 
-/** Return the status of a job on a minion that has not returned, as far as the job cache knows it. */
+/** Return the status of a job on a minion that has not returned, judged by the job cache alone. */
 export function storedStatus(
   jobs: Pick<JobCache, 'deliveries' | 'hasStarted'>,
   jid: string,

@@ -32,7 +32,7 @@ export class Unannounced {
 
   /**
    * Take a return that was stored before `moment` (milliseconds) and not announced since, because the process that stored it has
-   * ended. Its time is set to now, so that other callers do not get it until that is before their `moment`.
+   * ended. Its time is set to now, so that other callers get it only once the new time is before their `moment`.
    */
   async take(moment: number): Promise<UnannouncedReturn | undefined> {
     const now = this.#clock.now()

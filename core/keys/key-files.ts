@@ -51,7 +51,7 @@ export class KeyFolderTimes {
     this.#settleMs = settleMs
   }
 
-  /** Whether one has changed since the last call, or so short a time ago that this cannot be known. */
+  /** Whether a folder has changed since the last call, or so recently that its time cannot show it. */
   haveChanged(): boolean {
     const times = this.#folders.map((folder) => statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0)
     const before = this.#times

@@ -14,7 +14,7 @@ export type SignedBy =
   | 'open_mode'
   | 'invite'
 
-/** A key offered at sign-in: the minion's id, and what it sent along. */
+/** A key offered at sign-in: the id of the minion, and the other data of the request. */
 export interface KeyOffer {
   readonly id: string
   /** Grains the minion sent (`autosign_grains`). */

@@ -109,7 +109,7 @@ export class TargetWriter {
           delays.reset()
         }
       } catch (error) {
-        // Try the same items again, except while single items are suspected: then others must come between them.
+        // Try the same items again. While single items are suspected, take others as well, which must come between them.
         this.#maxItems = this.#suspects.isEmpty
           ? Math.min(batch?.entries.length ?? BATCH_ITEMS, BATCH_ITEMS)
           : BATCH_ITEMS

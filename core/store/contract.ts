@@ -10,7 +10,7 @@ export interface Entry {
 export interface StoreReader {
   /** Return a value; undefined if there is no such record, or if it is damaged (which is reported). */
   get(key: StoreKey): Value | undefined
-  /** Return a large map of which few members are needed: each is decoded when it is read. Do not pass it on. */
+  /** Return a large map whose members are decoded when they are read, for callers that need few of them. Do not pass it on. */
   getLazy(key: StoreKey): Value | undefined
   /** Return a value in encoded form, to pass on large values unchanged. */
   getEncoded(key: StoreKey): Encoded | undefined

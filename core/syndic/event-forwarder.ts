@@ -12,7 +12,7 @@ export interface EventReceiver {
   send(events: readonly Event[]): Promise<void>
 }
 
-/** Events of the master itself, about what concerns no other. */
+/** Tags of events that concern only the master itself. */
 const OWN = [
   tags.auth,
   tags.key,
@@ -30,12 +30,12 @@ const isKept = (tag: string): boolean =>
   /^salt\/job\/[^/]+\/(?:ret\/|new$|syndic\/)/.test(tag) ||
   /^\d{20}/.test(tag)
 
-/** Most events in one message. */
+/** Maximum number of events in one message. */
 const MAX_EVENTS = 500
 
 /**
- * Forward the events of this host's master until closed. Unlike returns they are not repeated: those that a master above does not get
- * are lost, as they are for any listener that is away.
+ * Forward the events of this host's master until closed. Unlike returns, events are not repeated: a master above that is not
+ * connected misses them, like any other listener.
  */
 export function forwardEvents(
   events: MasterEvents,

@@ -13,7 +13,7 @@ export interface PublishBelowSettings {
   readonly signal: AbortSignal
 }
 
-/** Time between attempts while the master of this host does not answer, and how long they go on. */
+/** Time between attempts while the master of this host does not answer, and total time of the attempts. */
 const RETRY_MS = 1_000
 const MAX_RETRY_MS = 300_000
 

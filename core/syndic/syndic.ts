@@ -26,7 +26,7 @@ export interface Syndic {
 
 /** How long to wait for the master of this host between attempts. */
 const RETRY = { minMs: 200, maxMs: 5_000 }
-/** How often to look for what was stored without an event that arrived here. */
+/** Interval of checks for items that were stored while their event did not arrive here. */
 const LOOK_MS = 1_000
 const EXPIRE_MS = 3_600_000
 /** The least time for which it is known where a job came from. */

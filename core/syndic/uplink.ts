@@ -40,16 +40,16 @@ export interface UplinkSettings {
   readonly startToken: string
 }
 
-/** Time between attempts to send what the master above did not take. */
+/** Time between attempts to send items that the master above did not accept. */
 const RETRY = { minMs: 500, maxMs: 5_000 }
-/** How long requests that are under way when the syndic stops may wait for the master above. */
+/** Time that requests which are pending when the syndic stops may wait for the master above. */
 const FINISH_MS = 2_000
 
 /** The link of a syndic to one master above. */
 export class Uplink {
   readonly connection: MasterConnection
   readonly #settings: UplinkSettings
-  /** Set once the master has said what it is: reports depend on it. */
+  /** Set once the answer of the master has shown whether it accepts reports of syndics. */
   #writer: TargetWriter | undefined
   readonly #running = new Set<Promise<void>>()
 
@@ -74,7 +74,7 @@ export class Uplink {
     })
   }
 
-  /** Begin to send what waits for the master. */
+  /** Begin to send the items that wait for the master. */
   #openWriter(): TargetWriter {
     const { config, log, master, jobs, origins, takesOwnJobs } = this.#settings
     const upward = openUpward({
@@ -112,7 +112,7 @@ export class Uplink {
     this.#writer?.wake()
   }
 
-  /** Whether this master gets events about a job, or about none. */
+  /** Whether this master gets events about a job, or with undefined, events that concern no job. */
   wants(jid: string | undefined): boolean {
     const { origins, master, takesOwnJobs, config } = this.#settings
     const from = jid === undefined ? [] : origins.of(jid)
@@ -125,7 +125,7 @@ export class Uplink {
     await this.connection.request(makeMinionEvent(id, { events }, { pretag: `syndic/${id}` }))
   }
 
-  /** Stop. What the master above does not take in time stays in the outbox, for the next run. */
+  /** Stop. Items that the master above does not accept in time stay in the outbox for the next run. */
   async close(): Promise<void> {
     await this.connection.unsubscribe()
     const finished = Promise.all([...this.#running, this.#writer?.close()])
@@ -166,7 +166,10 @@ export class Uplink {
     if (!(await publishBelow(received, { client, log, signal }))) await this.#report(jid)
   }
 
-  /** Speak for nobody in a job that this master has already, and not from above: its master is above one that is above it. */
+  /**
+   * Report no minions for a job that was published on this host and comes back from above, since the masters are above each
+   * other.
+   */
   async #refuseOwn(jid: string): Promise<void> {
     const { log, master, config } = this.#settings
     log.warn(
@@ -177,7 +180,7 @@ export class Uplink {
       await this.connection.request(makeSyndicReport(config.upward.id, { jid, ...none }))
   }
 
-  /** Queue a job that is here already, and its returns, for this master, too. */
+  /** Queue a job that another master has already sent, and its returns, for this master as well. */
   async #sendAgain(jid: string): Promise<void> {
     const { jobs, master } = this.#settings
     const { load, minions } = jobs.load(jid) ?? {}
@@ -190,7 +193,7 @@ export class Uplink {
     this.wake()
   }
 
-  /** Say for which minions this syndic speaks in a job. A master of Python Salt learns it by an event. */
+  /** Report the minions that this syndic speaks for in a job. A master of Python Salt gets an event instead. */
   async #report(jid: string): Promise<void> {
     const { config, jobs } = this.#settings
     const { minions = [], unknown = [], awaits = [] } = jobs.record(jid) ?? {}

@@ -17,18 +17,18 @@ export interface UpwardSettings {
   readonly log: Log
   /** Whether this master gets the jobs that were published on this host: one of several does. */
   takesOwnJobs(): boolean
-  /** Say for which minions this syndic speaks in a job. */
+  /** Report the minions that this syndic speaks for in a job. */
   report(jid: string): Promise<void>
   request(load: Fields): Promise<unknown>
 }
 
-/** Functions that run on a master itself, and Salt's question after a job: no master above wants those of this host. */
+/** Functions whose returns stay on this host: those that run on a master itself, and the question about a running job. */
 const KEPT_HERE = /^(?:(?:runner|wheel)\.|saltutil\.find_job$)/
 
 /**
- * Return what sends jobs and returns to the master above, in the form of a returner: the outbox writes to it, and repeats what the master
- * has not acknowledged. What is not for this master is passed over, but not while the master takes nothing: the outbox would conclude
- * that it takes some items, and put the others aside.
+ * Return a returner that sends jobs and returns to the master above. The outbox writes to it, and repeats what the master has not
+ * acknowledged. Items that are not for this master count as written, but only while the master accepts others. Otherwise the
+ * outbox would conclude that the master accepts some items, and put the others aside.
  */
 export function openUpward(settings: UpwardSettings): Returner {
   const { origins, master } = settings
@@ -68,7 +68,10 @@ function isWanted(
   return takesOwnJobs() && !KEPT_HERE.test(String(fun))
 }
 
-/** Send returns together, or those that are too large for one message each by itself. One that is too large alone becomes a failed one. */
+/**
+ * Send returns in one message, or one by one if they are too large together. A return that is too large by itself is replaced by
+ * a failed one.
+ */
 async function sendInParts(rets: readonly ReturnRecord[], settings: UpwardSettings): Promise<void> {
   try {
     await sendNamed(rets, settings)
@@ -86,7 +89,7 @@ const failed = (reason: string) => ({
   success: false,
 })
 
-/** Send returns. Resolves with those that the master refuses. */
+/** Send returns. Resolves with the ones that the master refuses. */
 async function send(rets: readonly ReturnRecord[], settings: UpwardSettings): Promise<ReturnRecord[]> {
   const { id, request } = settings
   const jids = new Set(rets.map(({ jid }) => jid))
@@ -106,7 +109,10 @@ async function send(rets: readonly ReturnRecord[], settings: UpwardSettings): Pr
   return rets.filter((ret) => refused.some(([jid, minion]) => jid === ret.jid && minion === ret.id))
 }
 
-/** Name the minions again that the master above does not take returns of, and send these once more. What it refuses then is dropped. */
+/**
+ * Send returns. If the master refuses some, report their minions again and send them once more. Those that it refuses again are
+ * dropped.
+ */
 async function sendNamed(rets: readonly ReturnRecord[], settings: UpwardSettings): Promise<void> {
   const refused = await send(rets, settings)
   if (refused.length === 0) return
@@ -121,7 +127,7 @@ async function sendNamed(rets: readonly ReturnRecord[], settings: UpwardSettings
     )
 }
 
-/** Whether the answer says that the returns are on disk, as far as they were not refused one by one. */
+/** Whether the answer confirms that the returns are on disk, except those that it refuses one by one. */
 const isAcknowledged = (answer: unknown): boolean =>
   answer === null || (isRecord(answer) && Array.isArray(answer.refused))
 

@@ -147,7 +147,7 @@ const temporaryFor = (path: string): string =>
 /** Whether a file name is that of a temporary file, which a process leaves behind if it is killed while writing. */
 export const isTemporary = (name: string): boolean => name.startsWith(PREFIX)
 
-/** Remove the temporary file that this process has open, too, after the one that was to move it into place has ended. */
+/** Remove an open temporary file by its descriptor, because the process that was to move it into place has ended. */
 export function removeTemporary(descriptor: number): void {
   try {
     const path = readlinkSync(`/proc/self/fd/${descriptor}`)
@@ -194,8 +194,8 @@ async function writeNew(path: string, data: string | Uint8Array, mode: number): 
 const syncing = new Map<string, { readonly ended: Promise<void>; next?: Promise<void> }>()
 
 /**
- * Sync the directory, so that a new name in it survives a power failure. Those who ask during a sync share the next one, as in a
- * storm of sign-ins.
+ * Sync the directory, so that a new name in it survives a power failure. Callers that come during a sync share the next one, as
+ * in a storm of sign-ins.
  */
 function syncDirectory(path: string): Promise<void> {
   const running = syncing.get(path)
