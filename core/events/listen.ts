@@ -18,7 +18,8 @@ export async function listenLocal(
   if ('path' in local) await claimSocketPath(local.path)
   await new Promise<void>((resolve, reject) => {
     server.once('listening', resolve)
-    server.once('error', (error) => reject(listenError(error, address)))
+    // Once it listens, an error concerns a connection that could not be accepted, and rejects nothing.
+    server.on('error', (error) => reject(listenError(error, address)))
     const umask = process.umask(0o777 & ~mode)
     try {
       // The file is created within this call, so the umask applies to it.
