@@ -293,13 +293,17 @@ export class TargetWriter {
     await withDeadline('close', this.#settings.timeoutMs, () => returner?.close?.()).catch(() => undefined)
   }
 
-  /** Report waiting items, once for each, however often it is tried. */
+  /** Report waiting items, each of them once. Never throws: if the outbox cannot be read now, they are reported later. */
   #reportWaiting(): void {
-    const { outbox, target, onTried } = this.#settings
+    const { outbox, target, onTried, log } = this.#settings
     if (!onTried) return
-    const fresh = outbox.after(target, this.#reportedUpTo)
-    this.#reportedUpTo = fresh.at(-1)?.number ?? this.#reportedUpTo
-    if (fresh.length > 0) onTried(fresh, this.#state.error)
+    try {
+      const fresh = outbox.after(target, this.#reportedUpTo)
+      this.#reportedUpTo = fresh.at(-1)?.number ?? this.#reportedUpTo
+      if (fresh.length > 0) onTried(fresh, this.#state.error)
+    } catch (error) {
+      log.debug(`Returner ${this.#name}: waiting records could not be read: ${messageOf(error)}`)
+    }
   }
 
   /** Wait until an item is added, gathered items are due, or the state must be stored. */

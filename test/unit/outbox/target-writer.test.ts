@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { p } from '../../../core/author/params.ts'
 import {
   type EventRecord,
@@ -310,4 +310,20 @@ test('secret options of the returner are masked in the log, in the state and in 
   expect(JSON.stringify([log.debug.mock.calls, log.warn.mock.calls, log.error.mock.calls])).not.toContain(
     'sesame',
   )
+})
+
+test('the writer goes on after the outbox could not be read', async () => {
+  await outbox.add(['fake'], rets(1))
+  const store = new FakeStore()
+  store.gate = () => {
+    if (store.writes === 1) throw new Error('The store is down.')
+  }
+  const after = vi.spyOn(outbox, 'after').mockImplementation(() => {
+    throw new Error('A page of the outbox is damaged.')
+  })
+  const writer = deliver(store, { onTried: () => {} })
+  await until('the outbox to be empty', isEmpty)
+  expect(() => writer.wake()).not.toThrow()
+  expect(store.rets.size).toBe(1)
+  expect(after).toHaveBeenCalled()
 })
