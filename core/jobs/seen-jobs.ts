@@ -33,6 +33,8 @@ const KEEP_JIDS_MS = DAY_MS
 const KEEP_SERIALS_MS = 30 * DAY_MS
 /** Maximum number of expired jids that are removed with each accepted job. */
 const FORGET_AT_ONCE = 20
+/** Maximum number of jids that are kept in memory while the disk cannot be written. */
+const MAX_UNSTORED = 10_000
 
 /**
  * The minion's record of accepted publications, so that a replayed one never runs again and an accepted one is not lost, even
@@ -42,7 +44,7 @@ const FORGET_AT_ONCE = 20
  */
 export class SeenJobs {
   readonly #store: Store
-  /** Jids of jobs that were accepted without a record on disk. */
+  /** Jids of jobs that were accepted without a record on disk, the oldest first. */
   readonly #unstored = new Set<string>()
 
   /** Settle a job within a transaction of the same store: its return is persisted. */
@@ -125,6 +127,8 @@ export class SeenJobs {
   acceptUnstored(publication: SeenPublication): boolean {
     if (this.#hasSeen(this.#store, publication)) return false
     this.#unstored.add(publication.jid)
+    const [oldest] = this.#unstored
+    if (this.#unstored.size > MAX_UNSTORED && oldest !== undefined) this.#unstored.delete(oldest)
     return true
   }
 

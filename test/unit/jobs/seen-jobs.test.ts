@@ -130,3 +130,11 @@ test('the separate store of an earlier version is taken over', async () => {
   await seen.importFrom(file)
   expect([await accept(1, 8), await accept(2, 7), await accept(3, 8)]).toEqual([false, false, true])
 })
+
+test('jobs that are accepted in memory while the disk is full do not fill the memory', () => {
+  const unstored = (n: number) =>
+    seen.acceptUnstored({ keyDigest: 'key', serial: undefined, jid: `${n}`.padStart(20, '0'), now })
+  for (let n = 0; n <= 10_000; n++) expect(unstored(n)).toBe(true)
+  expect(unstored(10_000)).toBe(false)
+  expect(unstored(0)).toBe(true) // forgotten
+})
