@@ -1,5 +1,6 @@
 import type { Log } from '../author/context.ts'
 import type { LoadRecord, Returner, ReturnRecord } from '../author/returner.ts'
+import { Disposer } from '../base/disposer.ts'
 import { messageOf, SaltError } from '../base/errors.ts'
 import { onceInAWhile } from '../base/once-in-a-while.ts'
 import type { MasterConfig } from '../config/index.ts'
@@ -70,8 +71,10 @@ export class ExternalJobs {
   }
 
   async close(): Promise<void> {
-    const open = await Promise.allSettled(this.#open.values())
-    for (const one of open) if (one.status === 'fulfilled') await one.value.close?.()
+    const disposer = new Disposer()
+    for (const opened of await Promise.allSettled(this.#open.values()))
+      if (opened.status === 'fulfilled') disposer.defer(() => opened.value.close?.())
+    await disposer.close()
   }
 
   async *#read<T>(
