@@ -53,8 +53,11 @@ export async function openMinion(
   try {
     const { finish, ...minion } = await compose(disposer, config, log, transports, load)
     const close = async (ms = 3000) => {
-      await finish(ms)
-      await disposer.close()
+      try {
+        await finish(ms)
+      } finally {
+        await disposer.close()
+      }
       await (await jobTracer())?.flush()
     }
     return { ...minion, close }
