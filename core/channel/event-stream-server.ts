@@ -57,7 +57,7 @@ interface Reader {
 export class EventStreamServer {
   readonly #settings: EventStreamSettings
   readonly #server: Server
-  readonly #strangers = new Map<Socket, string>()
+  readonly #unproved = new Map<Socket, string>()
   readonly #readers = new Set<Reader>()
   #checking: NodeJS.Timeout | undefined
 
@@ -103,28 +103,28 @@ export class EventStreamServer {
   async close(): Promise<void> {
     clearInterval(this.#checking)
     const closed = new Promise((resolve) => this.#server.close(resolve))
-    for (const socket of this.#strangers.keys()) socket.destroy()
+    for (const socket of this.#unproved.keys()) socket.destroy()
     for (const { socket } of this.#readers) socket.destroy()
     await closed
   }
 
   #welcome(socket: Socket): void {
     const address = socket.remoteAddress ?? ''
-    const others = [...this.#strangers.values()]
+    const others = [...this.#unproved.values()]
     const tooMany = others.length >= MAX_UNPROVEN || this.#readers.size >= MAX_READERS
     socket.on('error', () => socket.destroy())
     if (tooMany || others.filter((one) => one === address).length >= MAX_UNPROVEN_PER_ADDRESS) {
       socket.destroy()
       return
     }
-    this.#strangers.set(socket, address)
+    this.#unproved.set(socket, address)
     const deadline = setTimeout(() => socket.destroy(), HANDSHAKE_MS)
     let reader: Reader | undefined
     let open: ((payload: Buffer) => void) | undefined
     let asked = false
     socket.on('close', () => {
       clearTimeout(deadline)
-      this.#strangers.delete(socket)
+      this.#unproved.delete(socket)
       if (reader) this.#readers.delete(reader)
     })
     const nonce = newStreamNonce()
@@ -149,7 +149,7 @@ export class EventStreamServer {
       }
       open = (frame) => {
         clearTimeout(deadline)
-        this.#strangers.delete(socket)
+        this.#unproved.delete(socket)
         this.#take(joined, toServer.open(frame))
       }
       reader = joined

@@ -62,8 +62,8 @@ async function reader(settings: { id?: string; key?: SymmetricKey; port?: number
   return { ...connection, heard, ended }
 }
 
-/** One that speaks for itself, frame by frame. */
-async function stranger(): Promise<{ socket: Socket; frames: Buffer[]; closed: Promise<unknown> }> {
+/** Connect without a proof, to send single frames. */
+async function connectUnproved(): Promise<{ socket: Socket; frames: Buffer[]; closed: Promise<unknown> }> {
   const socket = connect({ host: '127.0.0.1', port: server.port })
   open.push({ close: () => socket.destroy() })
   const closed = new Promise((gone) => socket.once('close', gone))
@@ -77,9 +77,9 @@ async function stranger(): Promise<{ socket: Socket; frames: Buffer[]; closed: P
   return { socket, frames, closed }
 }
 
-/** A stranger that has proved who it is, and what seals its frames. */
-async function proved() {
-  const one = await stranger()
+/** Connect and prove the identity. Returns the connection and the function that seals its frames. */
+async function connectProved() {
+  const one = await connectUnproved()
   const nonce = readGreeting(one.frames[0] as Buffer)
   const own = newStreamNonce()
   one.socket.write(packProof(ID, session, nonce, own))
@@ -106,9 +106,9 @@ test.each([
 })
 
 test('a proof is not accepted on another connection', async () => {
-  const first = await stranger()
+  const first = await connectUnproved()
   const proof = packProof(ID, session, readGreeting(first.frames[0] as Buffer), newStreamNonce())
-  const second = await stranger()
+  const second = await connectUnproved()
   second.socket.write(proof)
   await second.closed
   expect(server.readers).toBe(0)
@@ -127,7 +127,7 @@ describe('a man in the middle cannot', () => {
       () => [packFrame(session.encrypt(Buffer.alloc(9)))],
     ],
   ] as const)('%s: the connection ends', async (_, tamper) => {
-    const { socket, frames, closed, directions } = await proved()
+    const { socket, frames, closed, directions } = await connectProved()
     const sealed = [['a/'], ['b/']].map((texts) =>
       directions.toServer.seal(FRAME_KINDS.want, encodeNetwork(texts)),
     )
@@ -152,21 +152,21 @@ describe('a man in the middle cannot', () => {
 
 describe('an unauthenticated peer', () => {
   test('that sends too much, or an invalid claim, is disconnected', async () => {
-    const loud = await stranger()
+    const loud = await connectUnproved()
     loud.socket.write(packFrame(Buffer.alloc(2_000)))
-    const odd = await stranger()
+    const odd = await connectUnproved()
     odd.socket.write(packFrame(encodeNetwork(['no', 'claim'])))
     await Promise.all([loud.closed, odd.closed])
   })
 
   test('that sends nothing is disconnected', SLOW, async () => {
-    const { closed } = await stranger()
+    const { closed } = await connectUnproved()
     await closed
   })
 
   test('cannot use up all connections: only a few of one address are accepted at once', async () => {
-    const strangers = await Promise.all(Array.from({ length: 20 }, stranger))
-    expect(strangers.filter(({ frames }) => frames.length > 0)).toHaveLength(8)
+    const unproved = await Promise.all(Array.from({ length: 20 }, connectUnproved))
+    expect(unproved.filter(({ frames }) => frames.length > 0)).toHaveLength(8)
   })
 })
 
@@ -179,7 +179,7 @@ test('a reader whose key is no longer accepted is disconnected', SLOW, async () 
 })
 
 test('a reader that does not read is disconnected, and the others get all events', SLOW, async () => {
-  const slow = await proved()
+  const slow = await connectProved()
   slow.socket.write(slow.directions.toServer.seal(FRAME_KINDS.want, encodeNetwork([''])))
   const { want, heard } = await reader()
   await want([''])

@@ -22,12 +22,12 @@ beforeEach(async () => {
 })
 afterEach(() => removeFolder(folder))
 
-const note = (values: object) =>
+const writeRecord = (values: object) =>
   writeFile(
     join(config.cachedir, 'proc', JID),
     encodeLocal({ ...run, pid: 2 ** 30, born: '1', store: true, ...values }),
   )
-const noted = () => readdir(join(config.cachedir, 'proc'))
+const runFiles = () => readdir(join(config.cachedir, 'proc'))
 const openPublisher = () => EventPublisher.open({ ...masterEventSockets(config), maxEventSize: 1_048_576 })
 
 async function stored(): Promise<unknown> {
@@ -38,7 +38,7 @@ async function stored(): Promise<unknown> {
 }
 
 test('a run whose process died gets a failed return that says so, in the job cache and as an event', async () => {
-  await note({})
+  await writeRecord({})
   const publisher = await openPublisher()
   const bus = await EventBus.connect(masterEventSockets(config))
   const events = bus.subscribe('salt/run/')
@@ -53,29 +53,29 @@ test('a run whose process died gets a failed return that says so, in the job cac
     break
   }
   expect(await stored()).toEqual(end)
-  expect(await noted()).toEqual([])
+  expect(await runFiles()).toEqual([])
   await bus.close()
   await publisher.close()
 })
 
 test('a return that could not be announced is stored at once, and announced when a master is up again', async () => {
   const ended = { ...run, return: 'done', success: true }
-  await note({ ended })
+  await writeRecord({ ended })
   await expect(endLostRuns(config)).rejects.toThrow()
-  expect([await stored(), await noted()]).toEqual([ended, [JID]])
+  expect([await stored(), await runFiles()]).toEqual([ended, [JID]])
   const publisher = await openPublisher()
   await endLostRuns(config)
-  expect([await stored(), await noted()]).toEqual([ended, []])
+  expect([await stored(), await runFiles()]).toEqual([ended, []])
   await publisher.close()
 })
 
 test('a running one is not changed; the file of a dead process of Python Salt is removed', async () => {
   await writeRunFile(config, { ...run, store: true, detached: true })
   await endLostRuns(config)
-  expect(await noted()).toEqual([JID])
-  await note({ born: undefined })
+  expect(await runFiles()).toEqual([JID])
+  await writeRecord({ born: undefined })
   await endLostRuns(config)
-  expect([await noted(), await stored()]).toEqual([[], undefined])
+  expect([await runFiles(), await stored()]).toEqual([[], undefined])
 })
 
 test('what cannot be read as a file of a run is left, and what is no record of one is removed', async () => {
@@ -83,5 +83,5 @@ test('what cannot be read as a file of a run is left, and what is no record of o
   await mkdir(join(config.cachedir, 'proc', unreadable)) // reading it fails, as with too many open files
   await writeFile(join(config.cachedir, 'proc', JID), 'no record')
   await endLostRuns(config)
-  expect(await noted()).toEqual([unreadable])
+  expect(await runFiles()).toEqual([unreadable])
 })

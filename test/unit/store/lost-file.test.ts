@@ -15,14 +15,14 @@ const childProgram = await testProgram('store-child.ts', import.meta.url)
 let folder: string
 let directory: string
 let path: string
-let told: string[]
+let damageReports: string[]
 const open: Store[] = []
 
 beforeEach(async () => {
   folder = await temporaryFolder('salt-lost-')
   directory = join(folder, 'store')
   path = join(directory, 'test.mdb')
-  told = []
+  damageReports = []
 })
 afterEach(async () => {
   await Promise.all(open.splice(0).map((store) => store.close()))
@@ -30,7 +30,7 @@ afterEach(async () => {
 })
 
 function openTestStore(at = path): Store {
-  const store = openStore(at, { onDamage: ({ message }) => told.push(message) })
+  const store = openStore(at, { onDamage: ({ message }) => damageReports.push(message) })
   open.push(store)
   return store
 }
@@ -61,14 +61,14 @@ describe.each(removals)('a store that is in use when %s', (_, remove) => {
     await store.put(['row', 'c'], 'c')
     expect(await onDisk()).toEqual(['a', 'b', 'c'])
     expect(store.get(['row', 'a'])).toBe('a')
-    expect(told).toEqual([expect.stringContaining(`The store ${path} was removed`)])
+    expect(damageReports).toEqual([expect.stringContaining(`The store ${path} was removed`)])
   })
 })
 
 test('a removed file is written again within seconds, even without changes to its store', SLOW, async () => {
   await filled('a')
   await rm(directory, { recursive: true })
-  await eventually(() => expect(told).toHaveLength(1))
+  await eventually(() => expect(damageReports).toHaveLength(1))
   expect(await onDisk()).toEqual(['a'])
 })
 
@@ -161,7 +161,7 @@ test('a store that is truncated to zero while in use starts anew, and reports it
   await eventually(() => expect(store.get(['row', 'a'])).toBeUndefined())
   await store.put(['row', 'c'], 'c')
   expect(await onDisk()).toEqual(['c'])
-  expect(told).toEqual([
+  expect(damageReports).toEqual([
     expect.stringMatching(`The store ${path} is damaged .*became shorter.*a new one was started`),
   ])
 })
@@ -177,7 +177,7 @@ test(
     const found = await onDisk()
     expect(found).toContain('new')
     expect(found.length).toBeGreaterThan(1)
-    expect(told).toEqual([expect.stringContaining('is damaged')])
+    expect(damageReports).toEqual([expect.stringContaining('is damaged')])
   },
 )
 
@@ -186,7 +186,7 @@ describe('a file that is opened', () => {
     await mkdir(directory)
     await writeFile(path, '')
     await openTestStore().put(['row', 'a'], 'a')
-    expect(told).toEqual([expect.stringMatching(`${path} is damaged \\(it is empty\\)`)])
+    expect(damageReports).toEqual([expect.stringMatching(`${path} is damaged \\(it is empty\\)`)])
   })
 
   test.each([0.3, 0.6, 0.95])('with only its first part (%s) is repaired', SLOW, async (part) => {
@@ -196,7 +196,7 @@ describe('a file that is opened', () => {
     truncateSync(path, Math.floor((statSync(path).size * part) / 4096) * 4096)
     const again = openTestStore()
     for (const key of again.keys(keysUnder('row'))) expect(again.get(key)).toBeDefined()
-    expect(told).toEqual([expect.stringMatching(/is damaged \(it ends before its page \d+\)/)])
+    expect(damageReports).toEqual([expect.stringMatching(/is damaged \(it ends before its page \d+\)/)])
   })
 
   test('that ends before pages that were never used is not changed', async () => {
@@ -207,7 +207,7 @@ describe('a file that is opened', () => {
     })
     await store.close()
     expect(openTestStore().get(['row', 'a'])).toBe('a')
-    expect(told).toEqual([])
+    expect(damageReports).toEqual([])
   })
 })
 

@@ -13,11 +13,11 @@ import { closed } from '../../harness/raw-connection.ts'
 import { SLOW } from '../../harness/slow.ts'
 import { eventually, until } from '../../harness/until.ts'
 
-const here = { host: '127.0.0.1', port: 0 }
+const loopback = { host: '127.0.0.1', port: 0 }
 const tcp = getTransport('tcp')
 const ws = getTransport('ws')
 const open: { close(): unknown }[] = []
-const own = <T extends { close(): unknown }>(resource: T): T => {
+const closeAfterTest = <T extends { close(): unknown }>(resource: T): T => {
   open.push(resource)
   return resource
 }
@@ -63,7 +63,7 @@ describe('a frame', () => {
 
 describe('a server over tcp', () => {
   test('answers several requests of one connection, each with its head, in the order in which they are ready', async () => {
-    const server = own(await serveRequests(tcp, here))
+    const server = closeAfterTest(await serveRequests(tcp, loopback))
     const held: (() => void)[] = []
     server.serve((request) => new Promise((resolve) => held.unshift(() => resolve(request))))
     const { socket, frames } = await peer(server.port)
@@ -83,14 +83,14 @@ describe('a server over tcp', () => {
     ['no frames', encodeNetwork('GET / HTTP/1.1')],
     ['a frame that is too large', Buffer.from('82a468656164', 'hex')],
   ])('closes a connection that sends %s, and serves others', async (_, bytes) => {
-    const server = own(await serveRequests(tcp, { ...here, maxFrameSize: 1_000 }))
+    const server = closeAfterTest(await serveRequests(tcp, { ...loopback, maxFrameSize: 1_000 }))
     server.serve(async (request) => request)
     const { socket } = await peer(server.port)
     const closed = once(socket, 'close')
     socket.write(bytes)
     socket.write(Buffer.concat([Buffer.of(0x80, 0xdb, 0, 0, 0xff, 0xff), Buffer.alloc(2_000)]))
     await closed
-    const client = own(tcp.connectRequests({ host: '127.0.0.1', port: server.port }))
+    const client = closeAfterTest(tcp.connectRequests({ host: '127.0.0.1', port: server.port }))
     expect(Buffer.from(await client.request(body, 5_000))).toEqual(body)
   })
 })
@@ -107,7 +107,7 @@ describe('a publisher over tcp', () => {
   }
 
   test('sends publications to a minion of Python Salt once it has introduced itself', SLOW, async () => {
-    const server = own(await tcp.servePublish({ ...here, identify }))
+    const server = closeAfterTest(await tcp.servePublish({ ...loopback, identify }))
     const { socket, frames } = await peer(server.port)
     await eventually(() => expect(server.subscribers).toBe(1))
     socket.write(introduction)
@@ -121,7 +121,7 @@ describe('a publisher over tcp', () => {
   })
 
   test('accepts an introduction at most once per connection, and only a valid one', async () => {
-    const server = own(await tcp.servePublish({ ...here, identify }))
+    const server = closeAfterTest(await tcp.servePublish({ ...loopback, identify }))
     const { socket } = await peer(server.port)
     socket.write(encodeNetwork({ head: {}, body: { load: Buffer.from('other') } }))
     socket.write(introduction)
@@ -140,7 +140,7 @@ describe('a publisher over tcp', () => {
   })
 
   test('drops a subscription with more topics than needed', SLOW, async () => {
-    const server = own(await tcp.servePublish(here))
+    const server = closeAfterTest(await tcp.servePublish(loopback))
     const { socket } = await peer(server.port)
     const topics = Array.from({ length: 1_000 }, (_, n) => `${n}`)
     socket.write(encodeNetwork({ head: { topics }, body: {} }))
@@ -173,7 +173,7 @@ describe('a subscriber over tcp', () => {
 
   test('introduces itself, and reads publications that are maps, as before Salt 3007, or bytes', async () => {
     const { port, sockets, got } = await publisher()
-    const client = own(
+    const client = closeAfterTest(
       await tcp.subscribe({ ...subscriber, port, introduction: async () => encodeNetwork({ enc: 'aes' }) }),
     )
     await until('the introduction', () => got.length === 1)
@@ -190,7 +190,7 @@ describe('a subscriber over tcp', () => {
 
   test('disconnects from a publisher that promised heartbeats and is silent', SLOW, async () => {
     const { port, sockets } = await publisher()
-    const client = own(await tcp.subscribe({ ...subscriber, port, heartbeat: 'quick' }))
+    const client = closeAfterTest(await tcp.subscribe({ ...subscriber, port, heartbeat: 'quick' }))
     const states: string[] = []
     client.onConnection((state) => states.push(state))
     await eventually(() => expect(states).toEqual(['up', 'down', 'up']))
@@ -204,8 +204,10 @@ describe('a subscriber over tcp', () => {
     'stays with a publisher over %s that has nothing to publish but sends heartbeats',
     SLOW,
     async (_, transport) => {
-      const server = own(await transport.servePublish(here))
-      const client = own(await transport.subscribe({ ...subscriber, port: server.port, heartbeat: 'quick' }))
+      const server = closeAfterTest(await transport.servePublish(loopback))
+      const client = closeAfterTest(
+        await transport.subscribe({ ...subscriber, port: server.port, heartbeat: 'quick' }),
+      )
       const states: string[] = []
       client.onConnection((state) => states.push(state))
       await eventually(() => expect(states).toEqual(['up']))
@@ -222,7 +224,7 @@ describe('a subscriber over tcp', () => {
 
 describe('a server over ws', () => {
   test('answers a plain binary message with a binary message, as clients of Salt 3007 expect', async () => {
-    const server = own(await serveRequests(ws, here))
+    const server = closeAfterTest(await serveRequests(ws, loopback))
     server.serve(async (request) => request)
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/`)
     open.push({ close: () => socket.terminate() })
@@ -233,7 +235,7 @@ describe('a server over ws', () => {
   })
 
   test('refuses pages in a browser, and requests that are not for a WebSocket', async () => {
-    const server = own(await serveRequests(ws, here))
+    const server = closeAfterTest(await serveRequests(ws, loopback))
     const socket = new WebSocket(`ws://127.0.0.1:${server.port}/ws`, { origin: 'https://example.com' })
     const [error] = await once(socket, 'error')
     expect(String(error)).toContain('401')
@@ -246,17 +248,17 @@ describe.each(['tcp', 'ws'])('TLS over %s', (name) => {
   const transport = getTransport(name)
   const other = makeSelfSignedCertificate(['127.0.0.1'], { days: 1 })
   const ask = async (server: Tls, client: Tls | undefined) => {
-    const { port, serve } = await serveRequests(transport, { ...here, tls: server }).then(own)
+    const { port, serve } = await serveRequests(transport, { ...loopback, tls: server }).then(closeAfterTest)
     serve(async (request) => request)
-    const requests = own(transport.connectRequests({ host: '127.0.0.1', port, tls: client }))
+    const requests = closeAfterTest(transport.connectRequests({ host: '127.0.0.1', port, tls: client }))
     return Buffer.from(await requests.request(body, 3_000))
   }
 
   test('carries requests and publications, with certificates of both ends', async () => {
     const both: Tls = { ...mine, ca, verify: 'required', checkHost: true }
     expect(await ask(both, both)).toEqual(body)
-    const server = own(await transport.servePublish({ ...here, tls: both }))
-    const client = own(await transport.subscribe({ ...subscriber, port: server.port, tls: both }))
+    const server = closeAfterTest(await transport.servePublish({ ...loopback, tls: both }))
+    const client = closeAfterTest(await transport.subscribe({ ...subscriber, port: server.port, tls: both }))
     await eventually(() => expect(server.subscribers).toBe(1))
     await server.publish(encodeNetwork({ n: 1 }))
     for await (const bytes of client) {

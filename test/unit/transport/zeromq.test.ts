@@ -12,9 +12,9 @@ import { SLOW } from '../../harness/slow.ts'
 import { eventually } from '../../harness/until.ts'
 
 const zeromq = getTransport('zeromq')
-const here = { host: '127.0.0.1', port: 0 }
+const loopback = { host: '127.0.0.1', port: 0 }
 const open: { close(): unknown }[] = []
-const own = <T extends { close(): unknown }>(resource: T): T => {
+const closeAfterTest = <T extends { close(): unknown }>(resource: T): T => {
   open.push(resource)
   return resource
 }
@@ -46,18 +46,18 @@ describe('frames of a request', () => {
 
 describe('the request server over ZeroMQ', () => {
   test('answers a plain REQ, as Salt’s clients are', async () => {
-    const server = own(await serveRequests(zeromq, here))
+    const server = closeAfterTest(await serveRequests(zeromq, loopback))
     server.serve(async (request) => Buffer.from(`re: ${request}`))
-    const client = own(new Request({ linger: 0 }))
+    const client = closeAfterTest(new Request({ linger: 0 }))
     client.connect(`tcp://127.0.0.1:${server.port}`)
     await client.send(['one', 'ignored'])
     expect(String((await client.receive())[0])).toBe('re: one')
   })
 
   test('survives messages that are no requests, and garbage on the port', async () => {
-    const server = own(await serveRequests(zeromq, here))
+    const server = closeAfterTest(await serveRequests(zeromq, loopback))
     server.serve(async (request) => request)
-    const dealer = own(new Dealer({ linger: 0 }))
+    const dealer = closeAfterTest(new Dealer({ linger: 0 }))
     dealer.connect(`tcp://127.0.0.1:${server.port}`)
     await dealer.send('no delimiter')
     await dealer.send([''])
@@ -72,10 +72,10 @@ describe('the request server over ZeroMQ', () => {
 
 describe('the request client over ZeroMQ', () => {
   test('sends requests to REP workers behind a ROUTER, which answer in any order', async () => {
-    const router = own(new Router({ linger: 0 }))
+    const router = closeAfterTest(new Router({ linger: 0 }))
     await router.bind('tcp://127.0.0.1:0')
-    const client = own(
-      zeromq.connectRequests({ ...here, port: Number(router.lastEndpoint?.split(':').pop()) }),
+    const client = closeAfterTest(
+      zeromq.connectRequests({ ...loopback, port: Number(router.lastEndpoint?.split(':').pop()) }),
     )
     const answers = ['a', 'b', 'c'].map((text) => client.request(Buffer.from(text), 5000))
     const received = [await router.receive(), await router.receive(), await router.receive()]
@@ -85,9 +85,9 @@ describe('the request client over ZeroMQ', () => {
 
   /** A server that answers, and hangs up on whoever connects while its door is shut. */
   async function serveBehindDoor() {
-    const router = own(new Router({ linger: 0, zapDomain: 'salt' }))
+    const router = closeAfterTest(new Router({ linger: 0, zapDomain: 'salt' }))
     await router.bind('tcp://127.0.0.1:0')
-    const door = own(new HandshakeGate())
+    const door = closeAfterTest(new HandshakeGate())
     void (async () => {
       for await (const frames of router) await router.send(frames).catch(() => undefined)
     })()
@@ -96,7 +96,7 @@ describe('the request client over ZeroMQ', () => {
 
   test('sends all requests over existing connections if the server accepts no new ones', async () => {
     const { port, door } = await serveBehindDoor()
-    const client = own(zeromq.connectRequests({ ...here, port }))
+    const client = closeAfterTest(zeromq.connectRequests({ ...loopback, port }))
     await client.request(Buffer.from('first'), 60_000)
     await door.refuse()
     const words = ['a', 'b', 'c', 'd']
@@ -118,7 +118,7 @@ describe('the request client over ZeroMQ', () => {
     async () => {
       const { port, door } = await serveBehindDoor()
       await door.refuse()
-      const client = own(zeromq.connectRequests({ ...here, port, failFast: true }))
+      const client = closeAfterTest(zeromq.connectRequests({ ...loopback, port, failFast: true }))
       await expect(client.request(Buffer.from('x'), 2_000)).rejects.toMatchObject({
         code: 'TIMEOUT',
         message: expect.stringMatching(
@@ -135,13 +135,13 @@ describe('the request client over ZeroMQ', () => {
     const first = new Router({ linger: 0 })
     await first.bind('tcp://127.0.0.1:0')
     const port = Number(first.lastEndpoint?.split(':').pop())
-    const client = own(zeromq.connectRequests({ ...here, port }))
+    const client = closeAfterTest(zeromq.connectRequests({ ...loopback, port }))
     const request = client.request(Buffer.from('publish!'), 60_000)
     // Awaited later: the loss is known before the port is free for the next server, or after it.
     const givenUp = expect(request).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE' })
     await first.receive()
     first.close()
-    const second = own(await serveRequests(zeromq, { ...here, port }))
+    const second = closeAfterTest(await serveRequests(zeromq, { ...loopback, port }))
     const seen: string[] = []
     second.serve(async (frame) => {
       seen.push(String(frame))
@@ -154,15 +154,15 @@ describe('the request client over ZeroMQ', () => {
 
   test('waits for a server that is not up yet; with failFast it fails at once, and reaches the server once it is up', async () => {
     const port = await freePort()
-    const impatient = own(zeromq.connectRequests({ ...here, port, failFast: true }))
-    const patient = own(zeromq.connectRequests({ ...here, port }))
+    const impatient = closeAfterTest(zeromq.connectRequests({ ...loopback, port, failFast: true }))
+    const patient = closeAfterTest(zeromq.connectRequests({ ...loopback, port }))
     const waiting = patient.request(Buffer.from('patient'), 60_000)
     for (const word of ['one', 'two'])
       await expect(impatient.request(Buffer.from(word), 60_000)).rejects.toMatchObject({
         code: 'MASTER_UNREACHABLE',
         message: `Nothing listens at 127.0.0.1:${port}; check that the master runs.`,
       })
-    const server = own(await serveRequests(zeromq, { ...here, port }))
+    const server = closeAfterTest(await serveRequests(zeromq, { ...loopback, port }))
     server.serve(async (frame) => frame)
     expect(String(await waiting)).toBe('patient')
     expect(String(await impatient.request(Buffer.from('three'), 60_000))).toBe('three')
@@ -173,8 +173,8 @@ describe('the request client over ZeroMQ', () => {
     process.on('unhandledRejection', unseen)
     const server = new Router({ linger: 0 })
     await server.bind('tcp://127.0.0.1:0')
-    const client = own(
-      zeromq.connectRequests({ ...here, port: Number(server.lastEndpoint?.split(':').pop()) }),
+    const client = closeAfterTest(
+      zeromq.connectRequests({ ...loopback, port: Number(server.lastEndpoint?.split(':').pop()) }),
     )
     const requests = ['a', 'b', 'c'].map((word) => client.request(Buffer.from(word), 60_000))
     const ends = Promise.allSettled(requests)
@@ -188,7 +188,7 @@ describe('the request client over ZeroMQ', () => {
   })
 
   test('reports an invalid address', async () => {
-    const client = own(zeromq.connectRequests({ host: 'not a host', port: 4506 }))
+    const client = closeAfterTest(zeromq.connectRequests({ host: 'not a host', port: 4506 }))
     await expect(client.request(Buffer.from('x'), 1000)).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE' })
     const subscribing = zeromq.subscribe({ host: 'not a host', port: 4505, identity: 'm1', topics: [] })
     await expect(subscribing).rejects.toMatchObject({ code: 'MASTER_UNREACHABLE' })
@@ -197,9 +197,9 @@ describe('the request client over ZeroMQ', () => {
 
 describe('publications over ZeroMQ', () => {
   const subscribeTo = async (port: number) =>
-    own(
+    closeAfterTest(
       await zeromq.subscribe({
-        ...here,
+        ...loopback,
         port,
         identity: 'm1',
         topics: [],
@@ -209,8 +209,8 @@ describe('publications over ZeroMQ', () => {
     )
 
   test('reach a plain SUB socket, as minions of Salt use it: one frame, or topic and payload', async () => {
-    const server = own(await zeromq.servePublish(here))
-    const minion = own(new Subscriber({ linger: 0 }))
+    const server = closeAfterTest(await zeromq.servePublish(loopback))
+    const minion = closeAfterTest(new Subscriber({ linger: 0 }))
     minion.subscribe('')
     minion.connect(`tcp://127.0.0.1:${server.port}`)
     await eventually(() => expect(server.subscribers).toBe(1))
@@ -239,7 +239,7 @@ describe('publications over ZeroMQ', () => {
     const client = await subscribeTo(port)
     for await (const event of wrong.events) if (event.type === 'disconnect') break
     wrong.close()
-    const server = own(await zeromq.servePublish({ ...here, port }))
+    const server = closeAfterTest(await zeromq.servePublish({ ...loopback, port }))
     await eventually(() => expect(server.subscribers).toBe(1))
     await server.publish(Buffer.from('x'))
     for await (const payload of client) {
@@ -249,7 +249,7 @@ describe('publications over ZeroMQ', () => {
   })
 
   test('are read with and without a topic', async () => {
-    const publisher = own(new XPublisher({ linger: 0 }))
+    const publisher = closeAfterTest(new XPublisher({ linger: 0 }))
     await publisher.bind('tcp://127.0.0.1:0')
     const client = await subscribeTo(Number(publisher.lastEndpoint?.split(':').pop()))
     await publisher.receive()
@@ -293,7 +293,7 @@ describe('the count of subscriptions', () => {
 
 describe('a host without an address', () => {
   const ask = (host: string, ipv6 = false) =>
-    own(zeromq.connectRequests({ host, port: 4506, ipv6 })).request(Buffer.from('x'), 60_000)
+    closeAfterTest(zeromq.connectRequests({ host, port: 4506, ipv6 })).request(Buffer.from('x'), 60_000)
 
   test('is reported at once, and not after a time-out', async () => {
     await expect(ask('nosuch.invalid')).rejects.toMatchObject({

@@ -35,8 +35,8 @@ const open = (
   deliverer = new Deliverer({ spool, spooled, send, log, retry })
 }
 const add = (number: number) => spool.add({ jid: `2026112100000000000${number}`, ret: { return: number } })
-const left = () => spool.pending().map(({ ret }) => ret.return)
-const empty = () => until('an empty spool', () => left().length === 0)
+const spooledReturns = () => spool.pending().map(({ ret }) => ret.return)
+const spoolEmptied = () => until('an empty spool', () => spooledReturns().length === 0)
 
 test('a return leaves the spool when the master has acknowledged it, not before', async () => {
   const answer = deferred<null>()
@@ -47,9 +47,9 @@ test('a return leaves the spool when the master has acknowledged it, not before'
   })
   deliverer.deliver(await add(1))
   await until('it to be sent', () => sent.length === 1)
-  expect(left()).toEqual([1])
+  expect(spooledReturns()).toEqual([1])
   answer.resolve(null)
-  await empty()
+  await spoolEmptied()
   expect(sent).toEqual([1])
 })
 
@@ -58,7 +58,7 @@ test('returns that an earlier minion process left in the spool are delivered, to
   await add(2)
   const sent: unknown[] = []
   open(async (ret) => sent.push(ret.return) && null, spool.pending())
-  await empty()
+  await spoolEmptied()
   expect(sent).toEqual([1, 2])
 })
 
@@ -69,7 +69,7 @@ test('a return is sent again and again while no master answers', async () => {
     return null
   })
   deliverer.deliver(await add(1))
-  await empty()
+  await spoolEmptied()
   expect(tries).toBe(5)
   expect(logged.filter((line) => line.startsWith('info: Minion return retry timer set'))).toHaveLength(4)
 })
@@ -78,7 +78,7 @@ test('after an answer that is no acknowledgement the next try is delayed ever lo
   let tries = 0
   open(async () => (++tries < 5 ? 'disk full' : null), [], { min: 0.1, max: 0.1 })
   deliverer.deliver(await add(1))
-  await empty()
+  await spoolEmptied()
   const waits = logged.map(
     (line) => /set to (\S+) seconds .*: the master answered "disk full"$/.exec(line)?.[1],
   )
@@ -94,7 +94,7 @@ test('a return that is too large for any master is replaced by one that reports 
   })
   const ret = { jid: '20261121000000000001', fun: 'big.text', return: new Encoded(encodeNetwork('long')) }
   deliverer.deliver(await spool.add({ jid: ret.jid, ret, master: '10.0.0.1' }))
-  await empty()
+  await spoolEmptied()
   expect(sent[1]).toEqual({
     jid: ret.jid,
     fun: 'big.text',
@@ -110,14 +110,14 @@ test('an answer that JSON cannot express is shown, and the return is sent again'
   const answers: unknown[] = [[9007199254740993n], null]
   open(async () => answers.shift())
   deliverer.deliver(await add(1))
-  await empty()
+  await spoolEmptied()
   expect(logged.join()).toContain('the master answered [9007199254740993]')
 })
 
 test('apart from an acknowledgement only a permanent refusal drops a return, with an error in the log', async () => {
   open(async () => false)
   deliverer.deliver(await add(1))
-  await empty()
+  await spoolEmptied()
   expect(logged).toEqual([
     expect.stringMatching(/^error: The master refused the return of job \d+; it is dropped/),
   ])
@@ -137,11 +137,11 @@ test('one unanswered return does not delay the others, and no more than eight ar
   for (let number = 10; number < 30; number++) {
     deliverer.deliver(await spool.add({ jid: `202611210000000000${number}`, ret: { return: number } }))
   }
-  await until('all but the first', () => left().length === 1)
-  expect(left()).toEqual([0])
+  await until('all but the first', () => spooledReturns().length === 1)
+  expect(spooledReturns()).toEqual([0])
   expect(most).toBeLessThanOrEqual(8)
   stuck.resolve(null)
-  await empty()
+  await spoolEmptied()
 })
 
 test('large returns are sent one at a time, beside the others, and their memory is freed', async () => {
@@ -183,7 +183,7 @@ test('a return that can no longer be read is logged, and delays no others', asyn
   deliverer.deliver(entry)
   await until('it to be told', () => logged.some((line) => line.includes('is no longer in the spool')))
   deliverer.deliver(await add(2))
-  await empty()
+  await spoolEmptied()
 })
 
 test('at the end it waits for returns that are being sent; undelivered ones stay in the spool', async () => {
@@ -198,14 +198,14 @@ test('at the end it waits for returns that are being sent; undelivered ones stay
   answer.resolve(null)
   await closed
   expect(sent).toBe(8)
-  expect(left()).toEqual([8, 9])
+  expect(spooledReturns()).toEqual([8, 9])
 })
 
 test('at the end it does not wait longer than its limit', async () => {
   open(() => new Promise(() => {}))
   deliverer.deliver(await add(1))
   await deliverer.close(20)
-  expect(left()).toEqual([1])
+  expect(spooledReturns()).toEqual([1])
 })
 
 test('an entry that is being sent is sent once, however often it is found', async () => {

@@ -15,7 +15,7 @@ import { fakeContext } from '../../modules/context.ts'
 
 let folder: string
 
-const told = `
+const probe = `
 import { fn, p } from 'salt-ts'
 export const echo = fn({ text: p.string(), more: p.rest(p.any()) }, ({ text, more }) => [text, ...more])
 export const nothing = fn(() => null)
@@ -25,7 +25,7 @@ const notes = `
 import { executor } from 'salt-ts'
 export default executor({
   execute({ run, ...call }, { id, context, retcode }) {
-    globalThis.noted.push({ ...call, id, retcode })
+    globalThis.recordedCalls.push({ ...call, id, retcode })
     return call.options.answer
   },
 })
@@ -40,12 +40,12 @@ export default executor({
   allowMissingFunc: (fun) => fun.startsWith('far.'),
 })
 `
-const noted: unknown[] = Object.assign(globalThis, { noted: [] }).noted
+const recordedCalls: unknown[] = Object.assign(globalThis, { recordedCalls: [] }).recordedCalls
 
 beforeAll(async () => {
   folder = await temporaryFolder('salt-ts-executors-')
   for (const kind of ['modules', 'executors', 'bin']) await mkdir(join(folder, kind))
-  await writeFile(join(folder, 'modules/told.ts'), told)
+  await writeFile(join(folder, 'modules/probe.ts'), probe)
   await writeFile(join(folder, 'executors/notes.ts'), notes)
   await writeFile(join(folder, 'executors/elsewhere.ts'), elsewhere)
   await writeFile(join(folder, 'executors/empty.ts'), 'export default {}\n')
@@ -61,12 +61,19 @@ interface Asked {
   readonly executor_opts?: unknown
 }
 
-function run({ fun = 'told.echo', arg = ['hello'], words, config: more = {}, ...steering }: Asked) {
+function run({ fun = 'probe.echo', arg = ['hello'], words, config: more = {}, ...executorFields }: Asked) {
   const config = { module_dirs: [folder], ...more }
   const services = { fireMaster: async () => true } as unknown as MinionServices
   const facts = { config, grains: {}, pillar: {}, log: quietLog }
-  const job = readJobLoad({ fun, arg, tgt: '*', jid: '20261121120000000001', user: 'root', ...steering })!
-  noted.length = 0
+  const job = readJobLoad({
+    fun,
+    arg,
+    tgt: '*',
+    jid: '20261121120000000001',
+    user: 'root',
+    ...executorFields,
+  })!
+  recordedCalls.length = 0
   return executeJob(
     job,
     {
@@ -86,8 +93,8 @@ describe('a job', () => {
   test('is run by the first executor that returns something', async () => {
     const ret = await run({ module_executors: ['notes', 'direct_call'] })
     expect(ret).toMatchObject({ return: ['hello'], retcode: 0, success: true })
-    expect(noted).toEqual([
-      { fun: 'told.echo', args: ['hello'], kwargs: {}, options: {}, id: 'web1', retcode: 0 },
+    expect(recordedCalls).toEqual([
+      { fun: 'probe.echo', args: ['hello'], kwargs: {}, options: {}, id: 'web1', retcode: 0 },
     ])
     const answered = await run({
       module_executors: ['notes', 'elsewhere', 'direct_call'],
@@ -99,18 +106,18 @@ describe('a job', () => {
   test('for which no executor returns anything returns nothing', async () => {
     expect(await run({ module_executors: ['notes'] })).toMatchObject({ return: null, success: true })
     expect(
-      await run({ fun: 'told.nothing', arg: [], module_executors: ['direct_call', 'notes'] }),
+      await run({ fun: 'probe.nothing', arg: [], module_executors: ['direct_call', 'notes'] }),
     ).toMatchObject({
       return: null,
     })
-    expect(noted).toHaveLength(1)
+    expect(recordedCalls).toHaveLength(1)
   })
 
   test.each([['elsewhere'], [['elsewhere']]])(
     'can name its executors as %j, and they set its exit code',
     async (named) => {
       expect(await run({ module_executors: named })).toMatchObject({
-        return: { fun: 'told.echo', args: ['hello'], kwargs: {} },
+        return: { fun: 'probe.echo', args: ['hello'], kwargs: {} },
         retcode: 7,
         success: false,
       })
@@ -127,29 +134,29 @@ describe('a job', () => {
   test('passes its executors the arguments as the function would get them', async () => {
     const arg = [1.1, 755, { __kwarg__: true }]
     await run({ arg, words: { args: ['1.10', '0755'], kwargs: {} }, module_executors: 'notes' })
-    expect(noted).toMatchObject([{ args: ['1.10', 755], kwargs: {} }])
+    expect(recordedCalls).toMatchObject([{ args: ['1.10', 755], kwargs: {} }])
     await run({ arg: [{ __kwarg__: true, text: '7' }], module_executors: 'notes' })
-    expect(noted).toMatchObject([{ args: [], kwargs: { text: '7' } }])
+    expect(recordedCalls).toMatchObject([{ args: [], kwargs: { text: '7' } }])
   })
 
   test('with wrong arguments reaches no executor', async () => {
     const ret = await run({ arg: [], module_executors: ['notes'] })
     expect(ret.return).toContain("missing 1 required positional argument: 'text'")
-    expect(noted).toEqual([])
+    expect(recordedCalls).toEqual([])
   })
 
   test('with an unknown executor runs nothing, and says why', async () => {
     const ret = await run({ module_executors: ['notes', 'elswhere'] })
     expect(ret).toMatchObject({ retcode: 1, success: false })
     expect(ret.return).toMatch(
-      /^ERROR executing 'told.echo': Executor 'elswhere' is not available: There is no 'elswhere' .* Did you mean 'elsewhere'\?$/,
+      /^ERROR executing 'probe.echo': Executor 'elswhere' is not available: There is no 'elswhere' .* Did you mean 'elsewhere'\?$/,
     )
-    expect(noted).toEqual([])
+    expect(recordedCalls).toEqual([])
     expect((await run({ module_executors: ['empty'] })).return).toContain(
       'its default export has no execute()',
     )
     expect((await run({ module_executors: [3, 2n ** 60n] })).return).toBe(
-      "ERROR executing 'told.echo': Wrong executors specification: [3, 1152921504606846976]. String or non-empty list expected",
+      "ERROR executing 'probe.echo': Wrong executors specification: [3, 1152921504606846976]. String or non-empty list expected",
     )
   })
 
@@ -201,7 +208,7 @@ describe('splay', () => {
 
   test.each([0, -1, 'long', true])('refuses splaytime %j', async (splaytime) => {
     const ret = await run({ module_executors: ['splay', 'direct_call'], executor_opts: { splaytime } })
-    expect(ret.return).toBe("ERROR executing 'told.echo': splaytime must be a positive integer")
+    expect(ret.return).toBe("ERROR executing 'probe.echo': splaytime must be a positive integer")
   })
 
   test('passes the call on', async () => {

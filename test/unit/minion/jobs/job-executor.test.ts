@@ -19,7 +19,7 @@ const PID = 2 ** 22 + 1 // greater than any of Linux
 const PROCESS = { pid: PID }
 let folder: string
 let procs: ProcTable
-let kept: ReturnLoad[]
+let persisted: ReturnLoad[]
 /** Ends of the jobs in the pool, by jid. */
 let ends: Map<string, Deferred<void>>
 /** Jobs that waited and were to begin. */
@@ -28,7 +28,7 @@ let beginnings: string[]
 beforeEach(async () => {
   folder = await temporaryFolder('salt-ts-executor-')
   procs = (await ProcTable.open(folder)).procs
-  kept = []
+  persisted = []
   ends = new Map()
   beginnings = []
 })
@@ -77,7 +77,7 @@ function openExecutor(changes: Partial<ExecutorSettings> = {}) {
     findSpooled: () => undefined,
     beginning: async () => void beginnings.push(load.jid),
     persist: async (ret) => {
-      kept.push(ret)
+      persisted.push(ret)
       await procs.remove(ret.jid)
     },
   })
@@ -92,7 +92,7 @@ function open(changes: Partial<ExecutorSettings> = {}) {
 }
 
 const begun = (load: JobLoad) => until('the job to begin', () => ends.get(load.jid))
-const gist = () => kept.map(({ jid, return: value }) => [Number(jid.slice(-1)), value])
+const persistedValues = () => persisted.map(({ jid, return: value }) => [Number(jid.slice(-1)), value])
 
 test('a job runs in a process, is listed meanwhile, and its return is stored', async () => {
   const { run, lines } = open()
@@ -102,7 +102,7 @@ test('a job runs in a process, is listed meanwhile, and its return is stored', a
   expect(lines.map(({ message }) => message)).toContain(`Starting a new job ${job(1).jid} with PID ${PID}`)
   end.resolve()
   await running
-  expect([gist(), procs.size]).toEqual([[[1, 'there']], 0])
+  expect([persistedValues(), procs.size]).toEqual([[[1, 'there']], 0])
 })
 
 test.each([true, false])(
@@ -142,7 +142,7 @@ test('requests about jobs are answered at once, even if no other job may run', a
   const end = await begun(job(1))
   for (const fun of ['test.ping', 'saltutil.find_job', 'saltutil.running', 'saltutil.kill_job'])
     await run(job(2, fun))
-  expect(gist()).toEqual([2, 2, 2, 2].map((number) => [number, 'here']))
+  expect(persistedValues()).toEqual([2, 2, 2, 2].map((number) => [number, 'here']))
   end.resolve()
   await busy
 })
@@ -161,7 +161,7 @@ test('jobs beyond the limit wait for their turn in order, listed as waiting', as
   ;(await begun(job(2))).resolve()
   ;(await begun(job(3))).resolve()
   await Promise.all(all)
-  expect(gist()).toEqual([
+  expect(persistedValues()).toEqual([
     [1, 'there'],
     [2, 'there'],
     [3, 'there'],
@@ -175,7 +175,7 @@ test('a job that is ended while it waits does not run, and says so; the next one
   await until('the others to wait', () => procs.size === 3)
   procs.get(job(2).jid)?.stop(15)
   await all[1]
-  expect(gist()).toEqual([[2, `ERROR: Job ${job(2).jid} was ended by SIGTERM before it began.`]])
+  expect(persistedValues()).toEqual([[2, `ERROR: Job ${job(2).jid} was ended by SIGTERM before it began.`]])
   first.resolve()
   ;(await begun(job(3))).resolve()
   await Promise.all(all)
@@ -196,7 +196,7 @@ test('a job that is cancelled while its start is recorded does not run', async (
     },
   })
   await run(job(1))
-  expect(gist()).toEqual([[1, `Job ${job(1).jid} was cancelled before it began.`]])
+  expect(persistedValues()).toEqual([[1, `Job ${job(1).jid} was cancelled before it began.`]])
 })
 
 test('a job is listed, and can be ended, while it is checked whether it may run', async () => {
@@ -208,7 +208,7 @@ test('a job is listed, and can be ended, while it is checked whether it may run'
   await all[2]
   looked.resolve('There is no such returner.')
   await Promise.all(all)
-  expect(gist()).toEqual([
+  expect(persistedValues()).toEqual([
     [3, `ERROR: Job ${job(3).jid} was ended by SIGTERM before it began.`],
     [1, 'ERROR: There is no such returner.'],
     [2, 'ERROR: There is no such returner.'],
@@ -235,7 +235,7 @@ test('without multiprocessing a job runs in this process, and is ended by its si
   })
   await run(job(1))
   expect(reasons).toEqual([`Job ${job(1).jid} was ended by SIGKILL while it ran.`])
-  expect(gist()).toEqual([[1, 'ended']])
+  expect(persistedValues()).toEqual([[1, 'ended']])
 })
 
 test('a full disk does not keep a job from running', async () => {
@@ -244,7 +244,7 @@ test('a full disk does not keep a job from running', async () => {
   const running = run(job(1))
   ;(await begun(job(1))).resolve()
   await running
-  expect(gist()).toEqual([[1, 'there']])
+  expect(persistedValues()).toEqual([[1, 'there']])
   expect(lines).toContainEqual({
     level: 'warn',
     message: `The file of job ${job(1).jid} was not written: no space left.`,
@@ -269,7 +269,7 @@ test('waiting jobs are left unchanged when the minion ends', async () => {
   await all[1]
   first.resolve()
   await all[0]
-  expect(gist()).toEqual([[1, 'there']])
+  expect(persistedValues()).toEqual([[1, 'there']])
   expect([...ends.keys()]).toEqual([job(1).jid])
 })
 
@@ -278,7 +278,7 @@ test('a job whose check fails with an error returns the error and frees its slot
   await run(job(1), async () => {
     throw new Error('The returner process is gone.')
   })
-  expect(gist()).toEqual([[1, 'ERROR: The returner process is gone.']])
+  expect(persistedValues()).toEqual([[1, 'ERROR: The returner process is gone.']])
   const next = run(job(2))
   ;(await begun(job(2))).resolve()
   await next
@@ -299,7 +299,7 @@ test('without multiprocessing a job that waited and must not begin returns the r
   })
   first.resolve()
   await Promise.all([running, waiting])
-  expect(gist()).toEqual([
+  expect(persistedValues()).toEqual([
     [1, 'here'],
     [2, 'ERROR: The disk is full.'],
   ])
