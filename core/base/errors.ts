@@ -79,8 +79,11 @@ export function messageWithCauses(thrown: unknown): string {
 function withCauses(thrown: unknown, shown: (error: unknown) => string): string {
   const all = new Set([thrown])
   for (const error of all) for (const cause of causesOf(error)) if (all.size <= MAX_CAUSES) all.add(cause)
-  const [own = '', ...causes] = Array.from(all, shown)
-  return [own, ...causes.filter((text) => !own.includes(text)).map((text) => `Caused by: ${text}`)].join('\n')
+  const [message = '', ...causes] = Array.from(all, shown)
+  return [
+    message,
+    ...causes.filter((text) => !message.includes(text)).map((text) => `Caused by: ${text}`),
+  ].join('\n')
 }
 
 function causesOf(error: unknown): readonly unknown[] {

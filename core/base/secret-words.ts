@@ -63,7 +63,7 @@ function masked(value: unknown, depth: number): unknown {
   }
   const entries = Object.entries(value)
   const shown = entries.map(
-    ([name, own]) => [name, isSecret(name, own) ? MASK : masked(own, depth - 1)] as const,
+    ([name, member]) => [name, isSecret(name, member) ? MASK : masked(member, depth - 1)] as const,
   )
   return shown.some(([, each], index) => each !== entries[index]?.[1]) ? Object.fromEntries(shown) : value
 }

@@ -95,9 +95,9 @@ export function connectStream(settings: StreamConnectionSettings): Promise<Strea
   })
 
   function answer(nonce: Buffer): void {
-    const own = newStreamNonce()
-    directions = deriveDirections(session, nonce, own)
-    socket.write(packProof(id, session, nonce, own))
+    const clientNonce = newStreamNonce()
+    directions = deriveDirections(session, nonce, clientNonce)
+    socket.write(packProof(id, session, nonce, clientNonce))
   }
 
   function take({ kind, payload }: StreamFrame): void {

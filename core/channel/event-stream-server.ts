@@ -132,10 +132,10 @@ export class EventStreamServer {
     const prove = async (payload: Buffer) => {
       const claim = readClaim(payload)
       const session = claim && (await this.#settings.session(claim.id))
-      const own = session && readProof(claim.proof, session.key, nonce)
-      if (!own || socket.destroyed)
+      const clientNonce = session && readProof(claim.proof, session.key, nonce)
+      if (!clientNonce || socket.destroyed)
         throw new SaltError('AUTHENTICATION_FAILED', 'it did not prove that it holds a current session key')
-      const { toClient, toServer } = deriveDirections(session.key, nonce, own)
+      const { toClient, toServer } = deriveDirections(session.key, nonce, clientNonce)
       const now = performance.now()
       const { id } = claim
       const joined: Reader = {

@@ -140,13 +140,18 @@ class Parser {
     const at = word.indexOf('@')
     const [letter = '', delimiter, ...more] = at > 0 ? Array.from(word.slice(0, at)) : []
     // the delimiter itself may be an @: `G@@os@Debian`
-    const own = delimiter ?? (word.startsWith('@', at + 1) ? '@' : undefined)
+    const wordDelimiter = delimiter ?? (word.startsWith('@', at + 1) ? '@' : undefined)
     const known = more.length === 0 ? this.#letters.get(letter) : undefined
-    if (known && own !== undefined && known.delimited && word.length > letter.length + own.length + 1)
+    if (
+      known &&
+      wordDelimiter !== undefined &&
+      known.delimited &&
+      word.length > letter.length + wordDelimiter.length + 1
+    )
       return {
         type: known.type,
-        expression: word.slice(letter.length + own.length + 1),
-        delimiter: own,
+        expression: word.slice(letter.length + wordDelimiter.length + 1),
+        delimiter: wordDelimiter,
         word,
       }
     if (known && delimiter === undefined && word.length > at + 1)

@@ -35,8 +35,8 @@ export async function eventGroup(
   const holds = (gid: number) => users.every((user) => groups.get(gid)?.has(user))
   if (holds(master.gid)) return master.gid
   const trusted = new Set([...users, master.user, 'root'])
-  const own = [...groups.keys()].filter(
+  const matching = [...groups.keys()].filter(
     (gid) => holds(gid) && [...(groups.get(gid) ?? [])].every((name) => trusted.has(name)),
   )
-  return own[0]
+  return matching[0]
 }

@@ -24,8 +24,8 @@ export async function writeRootKeys(
   warn: (message: string) => void = () => {},
 ): Promise<void> {
   await mkdir(config.cachedir, { recursive: true, mode: 0o700 })
-  const own = new Set([config.user, currentUser()].filter(isFileName))
-  const others = (await aclUsers(config)).filter((user) => isFileName(user) && !own.has(user))
+  const masterUsers = new Set([config.user, currentUser()].filter(isFileName))
+  const others = (await aclUsers(config)).filter((user) => isFileName(user) && !masterUsers.has(user))
   const isRoot = process.geteuid?.() === 0
   const given = isRoot ? [] : await usersWithKeys(config, others)
   const without = isRoot ? [] : others.filter((user) => !given.includes(user))
@@ -35,7 +35,7 @@ export async function writeRootKeys(
         `and it will switch to user ${config.user} itself (option user).`,
     )
   }
-  const users = new Set([...own, ...(isRoot ? others : [])])
+  const users = new Set([...masterUsers, ...(isRoot ? others : [])])
   for (const user of users) await writeKey(pathOf(config.cachedir, user), user)
   await removeOthers(config.cachedir, new Set([...users, ...given]))
 }

@@ -28,8 +28,8 @@ export function createRelayLog(send: (line: RelayedLine) => void, processName: s
           ...(name !== undefined && { name }),
           ...(facts && { facts: sanitize(facts instanceof Error ? { error: facts } : facts) as object }),
         })
-    const own: Log = Object.fromEntries(levels.map((level) => [level, at(level)])) as unknown as Log
-    return Object.assign(own, { child: of })
+    const relay: Log = Object.fromEntries(levels.map((level) => [level, at(level)])) as unknown as Log
+    return Object.assign(relay, { child: of })
   }
   return of()
 }

@@ -112,9 +112,9 @@ export function createConnectionServices(
 ): MinionServices {
   const to = preferredMaster(master)
   const request: ServicesSettings['request'] = (load) => connection.request(load, to)
-  const own = { ...settings, request, refreshGrains: () => settings.refreshGrains(connection) }
-  const files = createFileServices({ ...own, grains: settings.grains() })
-  return createMinionServices({ ...own, ...files, id: settings.config.id })
+  const forConnection = { ...settings, request, refreshGrains: () => settings.refreshGrains(connection) }
+  const files = createFileServices({ ...forConnection, grains: settings.grains() })
+  return createMinionServices({ ...forConnection, ...files, id: settings.config.id })
 }
 
 /** Fetch the extensions of a master, without importing them to check that they load. */

@@ -69,12 +69,12 @@ function remove(lock: string): void {
   }
 }
 
-let own: ProcessIdentity | undefined
+let identity: ProcessIdentity | undefined
 
 function tryToAcquire(lock: string): boolean {
   try {
-    own ??= identityOf(process.pid)
-    symlinkSync(`${own.pid} ${own.born ?? ''}`, lock)
+    identity ??= identityOf(process.pid)
+    symlinkSync(`${identity.pid} ${identity.born ?? ''}`, lock)
     return true
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error

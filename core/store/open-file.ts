@@ -14,7 +14,7 @@ const LATEST_COMMIT_AT = 8
 export class OpenFile {
   readonly #path: string
   readonly #file: number
-  readonly #own: Stats
+  readonly #stats: Stats
   readonly #lock: Stats | undefined
   #table: number | undefined
   /** Its size in bytes at the last check. */
@@ -23,24 +23,24 @@ export class OpenFile {
   constructor(path: string) {
     this.#path = path
     this.#file = openSync(path, 'r')
-    this.#own = fstatSync(this.#file)
+    this.#stats = fstatSync(this.#file)
     this.#lock = statOf(`${path}-lock`)
-    this.#size = this.#own.size
+    this.#size = this.#stats.size
   }
 
   /** Return the state of the file. While it is whole, this takes one system call. */
   state(): FileState {
     const there = statOf(this.#path)
-    const own = isSame(there, this.#own) ? there : fstatSync(this.#file)
-    if (own.size < this.#size) return 'cut'
-    this.#size = own.size
-    return own === there ? 'whole' : 'gone'
+    const current = isSame(there, this.#stats) ? there : fstatSync(this.#file)
+    if (current.size < this.#size) return 'cut'
+    this.#size = current.size
+    return current === there ? 'whole' : 'gone'
   }
 
   /** Whether the file is still at the path, and was truncated. */
   wasCutAt(path: string): boolean {
     const there = statOf(path)
-    return isSame(there, this.#own) && there.size < this.#size
+    return isSame(there, this.#stats) && there.size < this.#size
   }
 
   /**
@@ -48,7 +48,7 @@ export class OpenFile {
    * table.
    */
   hasLockOf(path: string): boolean {
-    return isSame(statOf(`${path}-lock`), this.#lock) && !isSame(statOf(path), this.#own)
+    return isSame(statOf(`${path}-lock`), this.#lock) && !isSame(statOf(path), this.#stats)
   }
 
   /**

@@ -94,8 +94,8 @@ async function send(rets: readonly ReturnRecord[], settings: UpwardSettings): Pr
   const { id, request } = settings
   const jids = new Set(rets.map(({ jid }) => jid))
   const jobs = Array.from(jids, (jid) => {
-    const own = rets.filter((ret) => ret.jid === jid)
-    return jobOf(jid, own, settings)
+    const returnsOfJob = rets.filter((ret) => ret.jid === jid)
+    return jobOf(jid, returnsOfJob, settings)
   })
   const answer = await request(makeSyndicReturn(id, jobs))
   if (!isAcknowledged(answer))

@@ -61,12 +61,12 @@ function deepest(
   let depth = 0
   let [keys, values] = [new Set<string>(), new Set<string>()]
   for (const subject of subjects) {
-    const own = follow((kind === 'grain' ? subject.grains : subject.pillar) ?? {}, path)
-    if (own.depth < depth) continue
-    if (own.depth > depth) [depth, keys, values] = [own.depth, new Set(), new Set()]
-    for (const member of [own.value].flat()) {
+    const found = follow((kind === 'grain' ? subject.grains : subject.pillar) ?? {}, path)
+    if (found.depth < depth) continue
+    if (found.depth > depth) [depth, keys, values] = [found.depth, new Set(), new Set()]
+    for (const member of [found.value].flat()) {
       if (isMapping(member)) for (const key of keysOf(member)) keys.add(key)
-      else if (own.depth > 0) values.add(String(member))
+      else if (found.depth > 0) values.add(String(member))
     }
   }
   return { depth, keys, values }

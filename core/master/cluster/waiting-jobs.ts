@@ -44,7 +44,7 @@ export function replicatedWaitingJobs(settings: WaitingJobsSettings): Replicated
    * Return a job of this master. Minions that its target may not match are left out: they decide that themselves, with the master
    * that published the job.
    */
-  function own(jid: string): JobElsewhere | undefined {
+  function ownJob(jid: string): JobElsewhere | undefined {
     const [untilMs, missed] = [deliveries.until(jid), publications.waitingJob(jid)]
     const unknown = new Set(jobs.record(jid)?.unknown)
     const waiting = deliveries.waiters(jid).filter(({ id }) => !unknown.has(id))
@@ -72,7 +72,7 @@ export function replicatedWaitingJobs(settings: WaitingJobsSettings): Replicated
       return changed
     },
     async read(jid) {
-      const job = own(jid) ?? elsewhere.get(jid)
+      const job = ownJob(jid) ?? elsewhere.get(jid)
       return job && { ...job, missed: makeMissedJob(job.missed) }
     },
     async write(jid, value) {
@@ -90,10 +90,10 @@ export function replicatedWaitingJobs(settings: WaitingJobsSettings): Replicated
       return job && job.untilMs + KEEP_MS
     },
     merge(here, elsewhere) {
-      const [own, other] = [readJob(here), readJob(elsewhere)]
-      if (!own) return elsewhere
-      if (!other) return own.taken.length > 0 ? here : undefined
-      return { ...(elsewhere as object), taken: [...new Set([...other.taken, ...own.taken])] }
+      const [local, remote] = [readJob(here), readJob(elsewhere)]
+      if (!local) return elsewhere
+      if (!remote) return local.taken.length > 0 ? here : undefined
+      return { ...(elsewhere as object), taken: [...new Set([...remote.taken, ...local.taken])] }
     },
   }
 }

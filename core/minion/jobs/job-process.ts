@@ -49,9 +49,9 @@ const remoteServices = new Proxy({} as MinionServices, {
  * Return services in which `files` and `sync` run in this process. Only their requests to the master pass through the minion
  * process.
  */
-const servicesWith = (own: Pick<MinionServices, 'files' | 'sync'>): MinionServices =>
+const servicesWith = (local: Pick<MinionServices, 'files' | 'sync'>): MinionServices =>
   new Proxy(remoteServices, {
-    get: (_, name) => Reflect.get(Object.hasOwn(own, name) ? own : remoteServices, name),
+    get: (_, name) => Reflect.get(Object.hasOwn(local, name) ? local : remoteServices, name),
   })
 
 function call(method: string, args: readonly unknown[]): Promise<unknown> {
@@ -129,7 +129,7 @@ async function start(given: JobProcessStart): Promise<void> {
     log,
     datastore: new Datastore((config as MinionConfig).cachedir),
   })
-  const own = createFileServices({
+  const fileServices = createFileServices({
     config: config as MinionConfig,
     grains: known.grains,
     log,
@@ -139,7 +139,7 @@ async function start(given: JobProcessStart): Promise<void> {
     refreshGrains: () => remoteServices.refreshGrains(),
   })
   const executors = new Executors({ ...loading, ofJobs: true })
-  settings = { id, config, ...known, loader, executors, services: servicesWith(own), match, log }
+  settings = { id, config, ...known, loader, executors, services: servicesWith(fileServices), match, log }
   send({ type: 'ready' })
   await loader.warmUp()
 }

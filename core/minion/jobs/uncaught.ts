@@ -47,7 +47,7 @@ export async function runGuarded<T>(work: () => Promise<T>, settings: GuardSetti
   const givenUp = deferred<T>()
   let over = false
   let leaving: NodeJS.Timeout | undefined
-  const own: Guarded = {
+  const guard: Guarded = {
     fail(reason) {
       if (over) log.error(reason)
       if (over || abort.signal.aborted) return
@@ -55,11 +55,11 @@ export async function runGuarded<T>(work: () => Promise<T>, settings: GuardSetti
       leaving = setTimeout(() => givenUp.resolve(failed(reason)), GRACE_MS)
     },
   }
-  if (alone) only = own
-  const onNothingLeft = () => own.fail(NOTHING_LEFT)
+  if (alone) only = guard
+  const onNothingLeft = () => guard.fail(NOTHING_LEFT)
   process.on('beforeExit', onNothingLeft)
   try {
-    return await Promise.race([guarded.run(own, work), givenUp.promise])
+    return await Promise.race([guarded.run(guard, work), givenUp.promise])
   } finally {
     over = true
     process.off('beforeExit', onNothingLeft)
@@ -72,10 +72,10 @@ function install(): void {
   isInstalled = true
   const exit = process.exit.bind(process)
   process.exit = (code) => {
-    const own = guarded.getStore()
-    if (!own) return exit(code)
+    const guard = guarded.getStore()
+    if (!guard) return exit(code)
     const reason = `The minion function ended its process (process.exit, exit code ${code ?? process.exitCode ?? 0}); it should throw an error, or set 'retcode' of its context.`
-    own.fail(reason)
+    guard.fail(reason)
     throw new SaltError('CANCELLED', reason)
   }
   syncBuiltinESMExports() // for import { exit } from 'node:process'
@@ -84,8 +84,8 @@ function install(): void {
 }
 
 function onUncaught(thrown: unknown): void {
-  const own = guarded.getStore() ?? only
-  if (own) own.fail(`The minion function caused an exception that nothing caught: ${traceOf(thrown)}`)
+  const guard = guarded.getStore() ?? only
+  if (guard) guard.fail(`The minion function caused an exception that nothing caught: ${traceOf(thrown)}`)
   else if (process.listenerCount('uncaughtException') === 1) crash(thrown)
 }
 

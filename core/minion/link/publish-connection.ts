@@ -48,8 +48,8 @@ export class PublishConnection {
   /** Subscribe at the publish port that the master named at the sign-in. */
   async open(offered: number): Promise<PublishClient> {
     const { transport, config, id, key, log, isSyndic, address, client, credentials, start } = this.#settings
-    const own = minionTopic(id)
-    const addressed = [BROADCAST_TOPIC, isSyndic ? SYNDIC_TOPIC : own]
+    const ownTopic = minionTopic(id)
+    const addressed = [BROADCAST_TOPIC, isSyndic ? SYNDIC_TOPIC : ownTopic]
     const port = config.publish_port && config.publish_port !== 4506 ? config.publish_port : offered
     component(log, 'transport.zeromq').debug(
       'Connecting the Minion to the Master publish port, using the URI: {uri}',
@@ -60,7 +60,10 @@ export class PublishConnection {
       port,
       identity: id,
       // The topic of the run identifies the connected minion to its master; '' matches every payload.
-      topics: [...(config.zmq_filtering ? [...new Set([...addressed, own])] : ['']), runTopic(start.token)],
+      topics: [
+        ...(config.zmq_filtering ? [...new Set([...addressed, ownTopic])] : ['']),
+        runTopic(start.token),
+      ],
       addressed,
       introduction: async () => makeIntroduction(id, makeToken(key), await credentials.get()),
       ...reconnectionWaits(config, start.answer.reconnectMs),

@@ -33,10 +33,10 @@ export class StartReport {
   async send(): Promise<void> {
     const { config, id, address, isSyndic, request } = this.#settings
     const towards = address.host && (await ownAddressTowards(address.host, address.port))
-    const own = config.source_address || towards || 'unknown'
+    const source = config.source_address || towards || 'unknown'
     const start = {
       token: this.token,
-      address: own,
+      address: source,
       host: hostname(),
       pid: process.pid,
       ...(isSyndic && { syndic: true }),
