@@ -53,7 +53,7 @@ function readConnections(meter: Meter, { connections }: MinionParts): void {
   meter.read(() =>
     connections.flatMap(({ address, publishConnection }): Reading[] => [
       ['salt_minion_master_connected', publishConnection.isUp ? 1 : 0, [address]],
-      ['salt_minion_master_connections', publishConnection.made, [address]],
+      ['salt_minion_master_connections', publishConnection.established, [address]],
     ]),
   )
 }

@@ -55,7 +55,7 @@ export async function openSyndic(
     const closing = new AbortController()
     const startToken = newStartToken()
     const uplinks: Uplink[] = masterAddresses(upward).map(
-      (address, place) =>
+      (address, index) =>
         new Uplink({
           config,
           address,
@@ -70,7 +70,7 @@ export async function openSyndic(
           signingKey: keys.signingKey,
           known: knownMasterKey(join(upward.pki_dir, 'syndic_master.pub')),
           signal: closing.signal,
-          takesOwnJobs: () => preferred() === uplinks[place],
+          takesOwnJobs: () => preferred() === uplinks[index],
         }),
     )
     const inOrder = master.syndic_failover === 'random' ? shuffled(uplinks) : uplinks

@@ -138,9 +138,9 @@ export class JobPool {
     const asked = deferred<JobWorker>()
     this.#requests.push(asked)
     const cancel = () => {
-      const place = this.#requests.indexOf(asked)
-      if (place < 0) return
-      this.#requests.splice(place, 1)
+      const index = this.#requests.indexOf(asked)
+      if (index < 0) return
+      this.#requests.splice(index, 1)
       asked.reject(cancelled?.reason)
     }
     cancelled?.addEventListener('abort', cancel)

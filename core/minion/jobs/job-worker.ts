@@ -259,10 +259,10 @@ export class JobWorker {
   async #downloadInto({ file, wanted, into }: DownloadRequest): Promise<boolean> {
     const { request } = this.#services
     if (!request || downloads >= MAX_DOWNLOADS) return false
-    const place = `/proc/${this.identity.pid}/fd/${into}`
+    const path = `/proc/${this.identity.pid}/fd/${into}`
     downloads++
     try {
-      const handle = await open(place, 'r+').catch(() => undefined)
+      const handle = await open(path, 'r+').catch(() => undefined)
       if (!handle) return false
       const gone = deferred<never>()
       const stopWaiting = this.#child.onceEnded(() => gone.reject(new Error('The job process has ended.')))

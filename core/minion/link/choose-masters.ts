@@ -22,9 +22,9 @@ export const mastersInOrder = (config: MinionConfig): MasterAddress[] =>
  */
 export function inOrder<T>(masters: readonly T[], options: Options, random: () => number = Math.random): T[] {
   if (!choosesOne(options)) return [...masters]
-  const place = options.master_type === 'distributed' ? crc32(options.id) % masters.length : 0
-  const first = masters.slice(place, place + 1)
-  const others = masters.filter((_, index) => index !== place)
+  const startIndex = options.master_type === 'distributed' ? crc32(options.id) % masters.length : 0
+  const first = masters.slice(startIndex, startIndex + 1)
+  const others = masters.filter((_, index) => index !== startIndex)
   if (!options.random_master && !options.master_shuffle) return [...first, ...others]
   if (options.master_failback) return [...first, ...shuffled(others, random)]
   return shuffled([...first, ...others], random)

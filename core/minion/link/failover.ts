@@ -81,23 +81,23 @@ export class Failover<M extends FailoverMaster> {
    */
   async run(): Promise<void> {
     const { masters, maxRounds, times, closing } = this.#settings
-    let place = 0
+    let startIndex = 0
     for (let failed = 0; !closing.aborted; ) {
-      const serving = await this.#choose(place)
+      const serving = await this.#choose(startIndex)
       this.#firstRound.resolve()
       if (closing.aborted) return await serving?.end()
       if (serving) {
         failed = 0
-        place = (masters.indexOf(await this.#serve(serving)) + 1) % masters.length
+        startIndex = (masters.indexOf(await this.#serve(serving)) + 1) % masters.length
       } else if (maxRounds > 0 && ++failed >= maxRounds) throw this.#unreachable()
       else await delay(times.pauseMs, undefined, { signal: closing }).catch(() => undefined)
     }
   }
 
-  /** Try the masters in order, beginning at index `place`. */
-  async #choose(place: number): Promise<Serving<M> | undefined> {
+  /** Try the masters in order, beginning at index `startIndex`. */
+  async #choose(startIndex: number): Promise<Serving<M> | undefined> {
     const { masters, closing } = this.#settings
-    const inOrder = [...masters.slice(place), ...masters.slice(0, place)]
+    const inOrder = [...masters.slice(startIndex), ...masters.slice(0, startIndex)]
     for (const master of inOrder) {
       if (closing.aborted) return undefined
       const serving = await this.#try(master)

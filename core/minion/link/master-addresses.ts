@@ -24,7 +24,7 @@ export function masterAddresses(config: MinionConfig): MasterAddress[] {
   if (addresses.length === 0)
     throw new SaltError('CONFIG_INVALID', `No master is set: add "master: <address>" to ${config.conf_file}.`)
   const firstOverNats = addresses.findIndex(isOverNats)
-  return addresses.filter((address, place) => !isOverNats(address) || place === firstOverNats)
+  return addresses.filter((address, index) => !isOverNats(address) || index === firstOverNats)
 }
 
 export const isOverNats = ({ transport }: MasterAddress): boolean => transport === 'nats'
@@ -34,7 +34,7 @@ export const masterName = (master: MasterAddress): string =>
   isOverNats(master) ? 'NATS' : `${master.host}:${master.port}`
 
 function addressOf(text: string, config: MinionConfig): MasterAddress {
-  const { scheme, place } = /^(?:(?<scheme>\w+):\/\/)?(?<place>.*)$/s.exec(text)!.groups!
+  const { scheme, rest } = /^(?:(?<scheme>\w+):\/\/)?(?<rest>.*)$/s.exec(text)!.groups!
   const transport = scheme?.toLowerCase() ?? config.transport
   if (scheme && !networkTransportNames.includes(transport))
     throw new SaltError(
@@ -43,7 +43,7 @@ function addressOf(text: string, config: MinionConfig): MasterAddress {
     )
   const how = { text, transport, namesTransport: scheme !== undefined }
   if (transport === 'nats') return { ...how, host: '', port: config.master_port }
-  return { ...how, ...hostAndPort(place!, config) }
+  return { ...how, ...hostAndPort(rest!, config) }
 }
 
 /** Parse `host`, `host:port`, `[v6]:port` or a bare IPv6 address. With `master_uri_format: ip_only` the text has no port. */

@@ -97,7 +97,7 @@ export class MasterConnection {
   }
 
   /** The connection to the publish port: how many have been established, and whether one is up. */
-  get publishConnection(): Pick<PublishConnection, 'made' | 'isUp'> {
+  get publishConnection(): Pick<PublishConnection, 'established' | 'isUp'> {
     return this.#publications
   }
 
@@ -106,7 +106,7 @@ export class MasterConnection {
   }
 
   /** Where requests are sent. */
-  get place(): MasterAddress {
+  get masterAddress(): MasterAddress {
     return this.#settings.address
   }
 
@@ -174,7 +174,7 @@ export class MasterConnection {
     const failure = 'The master could not be asked for missed jobs, and will be asked again'
     return this.#untilDone(failure, signal, async () => {
       // Another master may have taken the place of the one that this run was reported to, or it has another configuration.
-      if (this.#publications.made > 1) {
+      if (this.#publications.established > 1) {
         await this.#start.send()
         if (this.#start.answer.lacksGrains) this.#reportAgain()
       }

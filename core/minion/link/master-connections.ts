@@ -60,7 +60,8 @@ export class MasterConnections {
             maxRounds: config.master_tries,
             log,
             closing,
-            isReachable: async ({ place }) => isOverNats(place) || isReachable(place, REACHABLE_MS),
+            isReachable: async ({ masterAddress }) =>
+              isOverNats(masterAddress) || isReachable(masterAddress, REACHABLE_MS),
           })
         : undefined
   }

@@ -33,7 +33,7 @@ export class PublishConnection {
   /** Aborts the work of the present state (up or down) when the state changes. */
   #phase = new AbortController()
   /** How many connections have been established. */
-  made = 0
+  established = 0
   isUp = false
 
   constructor(settings: PublishConnectionSettings) {
@@ -73,7 +73,7 @@ export class PublishConnection {
     void this.#watchPort(frames, offered, this.#nextPhase())
     frames.onConnection((state) => {
       log.info(`The connection to ${publisherOf({ ...address, port })} is ${state}`)
-      if (state === 'up') this.made++
+      if (state === 'up') this.established++
       this.#set(state)
       const signal = this.#nextPhase()
       if (state === 'up') void this.#settings.catchUp(signal)

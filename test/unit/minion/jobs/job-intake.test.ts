@@ -26,7 +26,7 @@ async function openOnFullDisk(request: () => Promise<unknown>, log = quietLog) {
   const known = new Set<string>()
   const full = () => Promise.reject(new SaltError('STORE_FAILED', 'The disk is full: nothing was stored.'))
   const { procs } = await ProcTable.open(folder)
-  const publishConnection = { isUp: true, made: 1 }
+  const publishConnection = { isUp: true, established: 1 }
   const onChange = () => () => undefined
   const connection = { address: 'master:4506', isSignedIn: true, publishConnection, onChange, request }
   const spool = { add: full, pending: () => [], find: () => undefined }

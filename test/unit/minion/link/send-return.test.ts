@@ -14,7 +14,7 @@ function master(isUp: boolean, cluster?: string) {
   return {
     asked,
     cluster,
-    publishConnection: { isUp, made: 1 },
+    publishConnection: { isUp, established: 1 },
     onChange(listener: () => void) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
