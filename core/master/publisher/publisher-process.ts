@@ -1,13 +1,8 @@
 /** Entry of the publisher process: the publish port 4505 and the event bus of the master. */
 import type { Log } from '../../author/context.ts'
-import { fileProblem } from '../../base/files/file-problem.ts'
-import { onceInAWhile } from '../../base/once-in-a-while.ts'
-import { connections } from '../../cache/connected.ts'
-import type { MinionData } from '../../cache/minion-data.ts'
-import type { MinionStarts } from '../../cache/minion-starts.ts'
 import { readIntroduction } from '../../channel/introduction.ts'
 import { BROADCAST_TOPIC, minionTopic, SYNDIC_TOPIC } from '../../channel/publish-channel.ts'
-import { connectedFile, eventOutboxDirectory, minionDataDirectory } from '../../config/cachedir.ts'
+import { eventOutboxDirectory } from '../../config/cachedir.ts'
 import { type MasterConfig, networkTransportOf } from '../../config/index.ts'
 import { createEventWatch, EventPublisher, masterEventSockets, meterEventBus } from '../../events/index.ts'
 import { KeyStore } from '../../keys/key-store.ts'
@@ -18,13 +13,10 @@ import { type ChildPart, type ChildStart, runChild } from '../supervision/child.
 import { logDamageTo } from '../supervision/directories.ts'
 import { publishQueue } from '../supervision/paths.ts'
 import { queuedReport } from '../supervision/queued.ts'
-import { NOBODY, RunTopics } from './connected-runs.ts'
-import { DuplicateMinions, duplicateMessage } from './duplicate-minions.ts'
 import { EventSink, eventTargets } from './event-sink.ts'
 import { applyEventSocketAccess, eventSocketAccess } from './event-socket-access.ts'
-import { Presence } from './presence.ts'
+import { openMinionWatch } from './minion-watch.ts'
 import { openPublisher, publishAll } from './publisher.ts'
-import { grainAddresses, remoteAddresses } from './remote-addresses.ts'
 
 async function open({ config, aesKeys, log, meter, supervisor }: ChildStart): Promise<ChildPart> {
   const stream = config.event_stream_port
@@ -58,89 +50,29 @@ async function open({ config, aesKeys, log, meter, supervisor }: ChildStart): Pr
   })
   const queue = await openQueueReceiver(publishQueue(config))
   void publishAll(queue, publisher, log)
-
-  let data: MinionData | undefined
-  /** Opened only if there are minions of Python Salt: others are recognized by their topics. */
-  async function minionData(): Promise<MinionData> {
-    const { MinionData } = await import('../../cache/minion-data.ts')
-    data ??= MinionData.open(minionDataDirectory(config), { onDamage: logDamageTo(log) })
-    return data
-  }
-  let starts: MinionStarts | undefined
-  /** Opened only if there are minions of salt-ts, which report their starts. */
-  async function minionStarts(): Promise<MinionStarts> {
-    const { MinionStarts } = await import('../../cache/minion-starts.ts')
-    starts ??= MinionStarts.open(minionDataDirectory(config), { onDamage: logDamageTo(log) })
-    return starts
-  }
-  let connected = NOBODY
-  let runTopics: RunTopics | undefined
-  async function readConnected(): Promise<void> {
-    const { topics } = publisher.server
-    if (topics.size > 0 && !runTopics) {
-      const starts = await minionStarts()
-      runTopics = new RunTopics((token) => starts.idOf(token))
-    }
-    connected = runTopics?.read(topics) ?? NOBODY
-  }
-  const duplicates = new DuplicateMinions({
-    acceptedIds: () => keys.minions(),
-    runs: () => connected.runs,
-    startsOf: async (id) => (await minionStarts()).of(id),
-    report: (id, starts) => log.error(duplicateMessage(id, starts)),
-    elapsed: () => performance.now(),
-  })
-  const presence = new Presence({
-    acceptedIds: () => keys.minions(),
-    topics: () => connected.topics,
-    subscribers: () => publisher.server.subscribers,
-    byAddress: async (ids) => {
-      const minions = await minionData()
-      const peers = await remoteAddresses(publisher.server.port)
-      return ids.filter((id) => grainAddresses(minions.grains(id)).some((address) => peers.has(address)))
-    },
+  const minions = await openMinionWatch({
+    config,
+    log,
+    keys,
+    server: publisher.server,
     fire: (tag, data) => events.publish(tag, data),
-    ...(config.refuse_second_minion && {
-      runs: async (ids) => Object.fromEntries(ids.map((id) => [id, connected.runs.get(id) ?? []])),
-    }),
-    file: connectedFile(config),
-    previous: await connections(config),
-    elapsed: () => performance.now(),
-    events: config.presence_events,
   })
   if (meter) {
     meterEventBus(meter, events)
-    registerPublisherMetrics(meter, { server: publisher.server, presence, keys })
+    registerPublisherMetrics(meter, {
+      server: publisher.server,
+      presence: minions.presence,
+      keys,
+    })
   }
-  const complain = onceInAWhile((sentence) => log.warn(sentence))
-  let updating: Promise<void> | undefined
-  function update(): void {
-    updating ??= readConnected()
-      .then(() => presence.update())
-      .then(() => duplicates.check())
-      .catch((error: unknown) =>
-        complain(`Cannot list the connected minions: ${fileProblem(error)}.`, 'minions'),
-      )
-      .finally(() => {
-        updating = undefined
-      })
-  }
-  const timers = [
-    setInterval(update, 1000 * Math.min(config.loop_interval, 5)),
-    setInterval(() => presence.announce(), 1000 * config.loop_interval),
-  ]
-
   return {
     rotated: () => publisher.channel.keyRotated(),
     fire: (tag, data) => events.publish(tag, data),
     reload: (config) => applyEventSocketAccess(config, log),
     async close() {
-      timers.forEach(clearInterval)
       queue.close()
-      await updating
+      await minions.close()
       await publisher.close()
-      await data?.close()
-      await starts?.close()
       await events.close()
       await eventReturn?.close()
       await stream?.close()
