@@ -53,6 +53,25 @@ interface Reader {
   lastSentAt: number
 }
 
+/** A connection whose client has proved its identity. */
+interface ProvedConnection {
+  readonly reader: Reader
+  readonly toServer: SealedDirection
+}
+
+/** A connection from its beginning. */
+interface Connection {
+  readonly socket: Socket
+  readonly address: string
+  readonly nonce: ReturnType<typeof newStreamNonce>
+  readonly cutter: FrameCutter
+  /** Ends the connection if the handshake takes too long. */
+  readonly deadline: NodeJS.Timeout
+  /** Whether the client has sent its claim. */
+  hasClaimed: boolean
+  proved: ProvedConnection | undefined
+}
+
 /** Events of the master's bus over TCP, for clients of the API on other hosts (docs/wire-additions.md). */
 export class EventStreamServer {
   readonly #settings: EventStreamSettings
@@ -110,76 +129,96 @@ export class EventStreamServer {
 
   #welcome(socket: Socket): void {
     const address = socket.remoteAddress ?? ''
-    const others = [...this.#unproved.values()]
-    const tooMany = others.length >= MAX_UNPROVEN || this.#readers.size >= MAX_READERS
     socket.on('error', () => socket.destroy())
-    if (tooMany || others.filter((one) => one === address).length >= MAX_UNPROVEN_PER_ADDRESS) {
+    if (this.#isFull(address)) {
       socket.destroy()
       return
     }
-    this.#unproved.set(socket, address)
-    const deadline = setTimeout(() => socket.destroy(), HANDSHAKE_MS)
-    let reader: Reader | undefined
-    let open: ((payload: Buffer) => void) | undefined
-    let asked = false
-    socket.on('close', () => {
-      clearTimeout(deadline)
-      this.#unproved.delete(socket)
-      if (reader) this.#readers.delete(reader)
-    })
-    const nonce = newStreamNonce()
-    const cutter = new FrameCutter()
-    const prove = async (payload: Buffer) => {
-      const claim = readClaim(payload)
-      const session = claim && (await this.#settings.session(claim.id))
-      const clientNonce = session && readProof(claim.proof, session.key, nonce)
-      if (!clientNonce || socket.destroyed)
-        throw new SaltError('AUTHENTICATION_FAILED', 'it did not prove that it holds a current session key')
-      const { toClient, toServer } = deriveDirections(session.key, nonce, clientNonce)
-      const now = performance.now()
-      const { id } = claim
-      const joined: Reader = {
-        id,
-        owner: session.owner,
-        socket,
-        toClient,
-        wanted: [],
-        lastReceivedAt: now,
-        lastSentAt: now,
-      }
-      open = (frame) => {
-        clearTimeout(deadline)
-        this.#unproved.delete(socket)
-        this.#take(joined, toServer.open(frame))
-      }
-      reader = joined
-      this.#readers.add(joined)
-      this.#settings.log.info(`${id} at ${address} reads events`)
-      this.#send(joined, FRAME_KINDS.heartbeat)
+    const connection: Connection = {
+      socket,
+      address,
+      nonce: newStreamNonce(),
+      cutter: new FrameCutter(),
+      deadline: setTimeout(() => socket.destroy(), HANDSHAKE_MS),
+      hasClaimed: false,
+      proved: undefined,
     }
+    this.#unproved.set(socket, address)
+    socket.on('close', () => {
+      clearTimeout(connection.deadline)
+      this.#unproved.delete(socket)
+      if (connection.proved) this.#readers.delete(connection.proved.reader)
+    })
     socket.on('data', (chunk) => {
       try {
-        for (const payload of cutter.push(chunk, () => MAX_CLEAR_FRAME_BYTES * (open ? 1024 : 1))) {
-          if (open) open(payload)
-          else if (asked)
-            throw new SaltError(
-              'AUTHENTICATION_FAILED',
-              'it sent a second frame before the handshake was complete',
-            )
-          else {
-            asked = true
-            prove(payload).catch((error: unknown) => this.#refuse(socket, address, error))
-          }
-        }
+        this.#read(connection, chunk)
       } catch (error) {
-        this.#refuse(socket, reader?.id ?? address, error)
+        this.#refuse(connection, error)
       }
     })
     socket.setNoDelay(true)
-    socket.write(packGreeting(nonce))
+    socket.write(packGreeting(connection.nonce))
   }
 
-  #refuse(socket: Socket, who: string, error: unknown): void {
+  /** Whether there are too many readers or unproved connections, in total or from this address. */
+  #isFull(address: string): boolean {
+    const addresses = [...this.#unproved.values()]
+    const fromSame = addresses.filter((other) => other === address)
+    return (
+      addresses.length >= MAX_UNPROVEN ||
+      this.#readers.size >= MAX_READERS ||
+      fromSame.length >= MAX_UNPROVEN_PER_ADDRESS
+    )
+  }
+
+  /** Read a chunk: the claim of the client, and after the handshake its sealed frames. */
+  #read(connection: Connection, chunk: Buffer): void {
+    const maxBytes = () => MAX_CLEAR_FRAME_BYTES * (connection.proved ? 1024 : 1)
+    for (const payload of connection.cutter.push(chunk, maxBytes)) {
+      if (connection.proved) this.#open(connection, connection.proved, payload)
+      else if (connection.hasClaimed)
+        throw refused('it sent a second frame before the handshake was complete')
+      else {
+        connection.hasClaimed = true
+        this.#prove(connection, payload).catch((error: unknown) => this.#refuse(connection, error))
+      }
+    }
+  }
+
+  /** Verify the claim of a client, and begin to send it events. */
+  async #prove(connection: Connection, payload: Buffer): Promise<void> {
+    const { socket, address, nonce } = connection
+    const claim = readClaim(payload)
+    const session = claim && (await this.#settings.session(claim.id))
+    const clientNonce = session && readProof(claim.proof, session.key, nonce)
+    if (!clientNonce || socket.destroyed)
+      throw refused('it did not prove that it holds a current session key')
+    const { toClient, toServer } = deriveDirections(session.key, nonce, clientNonce)
+    const now = performance.now()
+    const reader: Reader = {
+      id: claim.id,
+      owner: session.owner,
+      socket,
+      toClient,
+      wanted: [],
+      lastReceivedAt: now,
+      lastSentAt: now,
+    }
+    connection.proved = { reader, toServer }
+    this.#readers.add(reader)
+    this.#settings.log.info(`${claim.id} at ${address} reads events`)
+    this.#send(reader, FRAME_KINDS.heartbeat)
+  }
+
+  /** Open a sealed frame. The first one completes the handshake; one that is not genuine ends the connection. */
+  #open({ socket, deadline }: Connection, { reader, toServer }: ProvedConnection, payload: Buffer): void {
+    clearTimeout(deadline)
+    this.#unproved.delete(socket)
+    this.#take(reader, toServer.open(payload))
+  }
+
+  #refuse({ socket, address, proved }: Connection, error: unknown): void {
+    const who = proved?.reader.id ?? address
     this.#settings.log.debug(`Closed a connection to the event stream (${who}): ${messageOf(error)}`)
     socket.destroy()
   }
@@ -226,3 +265,5 @@ function cannotListen({ host, port }: EventStreamSettings, error: NodeJS.ErrnoEx
     { host, port },
   )
 }
+
+const refused = (reason: string) => new SaltError('AUTHENTICATION_FAILED', reason)
