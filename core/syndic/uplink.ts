@@ -173,7 +173,7 @@ export class Uplink {
   async #refuseOwn(jid: string): Promise<void> {
     const { log, master, config } = this.#settings
     log.warn(
-      `The master ${master} sent job ${jid}, which was published here: it is below this master and above it. The job is not run again; remove one of the two syndics.`,
+      `The master ${master} sent job ${jid}, which was published on this host: that master is both above and below this one. The job is not run again. Remove one of the two syndics.`,
     )
     const none = { minions: [], unknown: [], waiting: [], awaits: [] }
     if (this.connection.takesSyndics)

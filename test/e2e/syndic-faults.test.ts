@@ -129,5 +129,5 @@ test.concurrent('two masters above each other run a job once, and report the cir
   await writeFile(published, '')
   const { stdout, stderr } = await ended
   expect(JSON.parse(stdout), stderr).toEqual({ 'at-one': 'done', 'at-two': 'done' })
-  expect(syndic.output).toContain('which was published here')
+  expect(syndic.output).toContain('which was published on this host')
 })

@@ -102,7 +102,7 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
       await replica.exchange()
     } catch (error) {
       complain(
-        `Keys and facts of minions, jobs that wait and tokens of users are not exchanged with the other masters of the cluster ${cluster} at the moment, and each goes on with what it knows: ${messageOf(error)}`,
+        `Keys and facts of minions, waiting jobs and tokens of users are not exchanged with the other masters of the cluster ${cluster} at the moment. Each master continues with the data that it has. Reason: ${messageOf(error)}`,
       )
     }
     if (!isClosed) timer = setTimeout(() => void next(), EXCHANGE_MS)
@@ -114,7 +114,7 @@ async function open({ config, aesKeys, log, supervisor }: ChildStart): Promise<C
   }
   if (!(await endsWithin(next(), FIRST_EXCHANGE_MS)))
     log.warn(
-      `The first exchange with the store ${name} takes longer than ${FIRST_EXCHANGE_MS / 1000} s. The master starts meanwhile, and learns later what the others of its cluster know.`,
+      `The first exchange with the store ${name} takes longer than ${FIRST_EXCHANGE_MS / 1000} s. The master starts without waiting for it, and gets the data of the other masters later.`,
     )
   return {
     rotated: (revoke) => aes.rotated(revoke),

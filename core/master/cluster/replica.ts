@@ -292,7 +292,7 @@ export class Replica {
     const [first] = this.#foreign
     const named = [...this.#foreign].slice(0, MAX_NAMED)
     this.#report(
-      `The store of the cluster ${this.#settings.cluster} has values that are not used: ${named.join(', ')}${this.#foreign.size > MAX_NAMED ? ' and others' : ''}. They are not what a master with the key of this one has set last. This master replaces those that it knows.`,
+      `The store of the cluster ${this.#settings.cluster} has values that are not used: ${named.join(', ')}${this.#foreign.size > MAX_NAMED ? ' and others' : ''}. They are outdated, or were not written by a master with the key of this one. This master replaces those that it knows.`,
       first,
     )
     this.#foreign.clear()
@@ -349,7 +349,7 @@ export class Replica {
   #readAgain(): void {
     this.#readAllAt = 0
     this.#report(
-      `The store of the cluster ${this.#settings.cluster} was put back to an earlier state, or somebody else changes it: it gives out revisions that it has given out before. All its values are compared.`,
+      `The store of the cluster ${this.#settings.cluster} assigns revisions that it has assigned before: it was reset to an earlier state, or another program changes it. All its values are compared.`,
     )
   }
 

@@ -42,7 +42,7 @@ export class ExpectedSenders {
     if (this.#known.get(jid)?.has(id) || this.#isExpected(jid, id)) return true
     this.#settings.meter?.count('salt_master_returns_refused', [])
     this.#warn(
-      `${id} sent a return or an event for job ${jid}, which was not sent to it. It is dropped, and so are others that it sends for jobs of other minions.`,
+      `${id} sent a return or an event for job ${jid}, which was not sent to it. It is dropped, like all others that it sends for jobs of other minions.`,
       id,
     )
     return false

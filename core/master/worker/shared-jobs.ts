@@ -101,7 +101,7 @@ export class SharedJobs {
     } catch (error) {
       this.#awayUntil = performance.now() + this.#times.away
       this.#warn(
-        `The jobs of the other masters of the cluster cannot be looked up, so that returns for them are taken from any minion: ${messageOf(error)}`,
+        `The jobs of the other masters of the cluster cannot be looked up, so returns for them are accepted from any minion: ${messageOf(error)}`,
       )
     }
   }

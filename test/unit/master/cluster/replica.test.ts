@@ -419,9 +419,7 @@ describe('masters of a cluster', () => {
     for (const each of [one, two]) await each.replica.exchange()
     await one.keys.reject('web1', { includeAccepted: true })
     await one.replica.exchange()
-    expect(one.log.error.mock.calls.flat().join()).toContain(
-      'it gives out revisions that it has given out before',
-    )
+    expect(one.log.error.mock.calls.flat().join()).toContain('assigns revisions that it has assigned before')
     await two.data.save('web9', { grains: {} })
     for (const each of [two, two]) await each.replica.exchange()
     expect(await two.keys.state('web1')).toBe('rejected')
@@ -564,7 +562,7 @@ describe('masters of a cluster', () => {
     expect(await two.keys.list('accepted')).toEqual(['web1', 'web2'])
     const said = two.log.error.mock.calls.flat().filter((text) => String(text).includes('are not used'))
     expect(said).toEqual([
-      'The store of the cluster north has values that are not used: key/junk0, key/junk1, key/junk2, key/junk3, key/junk4 and others. They are not what a master with the key of this one has set last. This master replaces those that it knows.',
+      'The store of the cluster north has values that are not used: key/junk0, key/junk1, key/junk2, key/junk3, key/junk4 and others. They are outdated, or were not written by a master with the key of this one. This master replaces those that it knows.',
     ])
   })
 
