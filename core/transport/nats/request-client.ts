@@ -112,7 +112,9 @@ export function connectRequests(
       lease.state.listen((state) => state === 'down' && ended.abort(lostConnection(nats))),
       lease.roster.onGone((gone) => to !== undefined && gone.has(to) && ended.abort(lostConnection(nats))),
     ]
-    if (failFast) void lease.failure.then((problem) => ended.abort(unreachable(nats, problem)))
+    // Only while there is no connection: the promise stays pending as long as there is one, and would keep every request.
+    if (failFast && !lease.state.isUp)
+      void lease.failure.then((problem) => ended.abort(unreachable(nats, problem)))
     pending.add(ended)
     try {
       const work = inTurn(frame, { ended, to, until: performance.now() + timeoutMs })
