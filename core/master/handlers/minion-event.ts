@@ -49,8 +49,17 @@ function fireOne(context: WorkerContext, id: string, tag: unknown, data: Record<
     if (tag === tags.jobStart(jid, id)) noteStart(context, id, jid)
   }
   if (tag === tags.saltError) context.log.error(`${id} reported an error: ${jsonText(data.data)}`)
-  if (tag === tags.minionStart(id)) void context.catalogues.askAgain(id)
+  if (tag === tags.minionStart(id)) askForCatalogue(context, id)
   context.fire(tag, isOwnTag(tag, id) ? ownData(tag, id, data) : data)
+}
+
+/** Have the minion report its catalogue again. If that cannot be stored, the catalogue on record stays in use. */
+function askForCatalogue({ catalogues, log }: WorkerContext, id: string): void {
+  void catalogues
+    .askAgain(id)
+    .catch((error: unknown) =>
+      log.warn(`The catalogue of functions of ${id} is not asked for again: ${messageOf(error)}`),
+    )
 }
 
 /** Store that the minion has started the job, for later look-ups. Nobody waits for it: `saltutil.find_job` reports the same. */
