@@ -130,7 +130,7 @@ describe('a publisher over tcp', () => {
   })
 
   test('disconnects a subscriber with a message longer than an introduction', async () => {
-    const publisher = own(await tcp.servePublish(here))
+    const publisher = closeAfterTest(await tcp.servePublish(loopback))
     const { socket } = await peer(publisher.port)
     socket.on('error', () => undefined)
     const [start, rest] = packFrame({ head: encodeNetwork({}), body: encodeNetwork(Buffer.alloc(100_000)) })

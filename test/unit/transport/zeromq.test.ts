@@ -221,9 +221,9 @@ describe('publications over ZeroMQ', () => {
   })
 
   test('a subscriber with a topic longer than any of Salt is disconnected: libzmq needs much memory for one', async () => {
-    const publisher = own(await zeromq.servePublish(here))
+    const publisher = closeAfterTest(await zeromq.servePublish(loopback))
     const socket = await openConnection(publisher.port)
-    own({ close: () => socket.destroy() })
+    closeAfterTest({ close: () => socket.destroy() })
     const topic = Buffer.alloc(2_000, 'a')
     const head = Buffer.alloc(9)
     head.writeUInt8(2) // a long frame
