@@ -1,15 +1,12 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadMasterConfig } from '../../../core/config/index.ts'
 import { recordJson } from '../../../core/dialect/record-json.ts'
 import { ExternalJobs } from '../../../core/jobs/external-jobs.ts'
-import { openMasterReturner } from '../../../core/jobs/open-master-returner.ts'
 import { removeFolder, temporaryFolder } from '../../harness/folder.ts'
 import { quietLog } from '../../harness/log.ts'
-
-vi.mock('../../../core/jobs/open-master-returner.ts', { spy: true })
 
 const jid = '20261122075150809083'
 const returners = fileURLToPath(new URL('../../fixtures/returners/', import.meta.url))
@@ -60,20 +57,28 @@ test('a store that cannot return jobs is not read', async () => {
 })
 
 test('all stores are closed, even if one fails to close', async () => {
-  const closed: string[] = []
-  const close = (name: string) => async () => {
-    closed.push(name)
-    throw new Error(`${name} cannot be closed.`)
-  }
-  vi.mocked(openMasterReturner).mockImplementation(async (name) => ({
-    save: async () => {},
-    getLoad: async () => undefined,
-    close: close(name),
-  }))
-  onTestFinished(() => void vi.mocked(openMasterReturner).mockReset())
-  const { config } = loadMasterConfig({ configDir: directory })
+  const own = join(directory, 'returners')
+  const closed = join(directory, 'closed')
+  await mkdir(own)
+  for (const name of ['one', 'two']) await writeFile(join(own, `${name}.mjs`), failingToClose(name, closed))
+  const overrides = { returner_dirs: [own] }
+  const { config } = loadMasterConfig({ configDir: directory, overrides })
   const stores = new ExternalJobs(config, quietLog)
   for (const name of ['one', 'two']) await stores.get(jid, name)
   await expect(stores.close()).rejects.toThrow('2 resources failed to close')
-  expect(closed.sort()).toEqual(['one', 'two'])
+  expect((await readFile(closed, 'utf8')).split('\n').sort().join()).toBe(',one,two')
 })
+
+/** Return a returner that notes in a file that it is closed, and fails then. */
+const failingToClose = (name: string, file: string): string => `import { appendFile } from 'node:fs/promises'
+export default {
+  create: () => ({
+    save: async () => {},
+    getLoad: async () => undefined,
+    close: async () => {
+      await appendFile(${JSON.stringify(file)}, '${name}\\n')
+      throw new Error('${name} cannot be closed.')
+    },
+  }),
+}
+`
