@@ -110,11 +110,13 @@ export async function servePublish(
     dropped++
   }
 
-  let sending: Promise<void> = Promise.resolve()
+  /** Resolves when the publications so far are sent, or have failed. */
+  let sent: Promise<void> = Promise.resolve()
   return {
     port: links.port,
     publish(payload, topic) {
-      sending = sending.then(() => send(payload, topic))
+      const sending = sent.then(() => send(payload, topic))
+      sent = sending.catch(() => {}) // the caller gets the error
       return sending
     },
     get subscribers() {

@@ -129,6 +129,12 @@ describe('a publisher over tcp', () => {
     expect([...server.topics]).toEqual([])
   })
 
+  test('sends the next publication after one that could not be sent', async () => {
+    const server = closeAfterTest(await tcp.servePublish(loopback))
+    await expect(server.publish(Symbol('no bytes') as never)).rejects.toThrow('symbol')
+    await expect(server.publish(body)).resolves.toBeUndefined()
+  })
+
   test('disconnects a subscriber with a message longer than an introduction', async () => {
     const publisher = closeAfterTest(await tcp.servePublish(loopback))
     const { socket } = await peer(publisher.port)
