@@ -172,8 +172,7 @@ export function openLoader(kindName: KindName, settings: LoaderSettings): Loader
     broken: (folder) => brokenFiles(catalog, folder),
     check,
     isBuiltIn: (name) => catalog.isBuiltIn(splitName(name)[0]),
-    overrides: async () =>
-      overridesIn(kind, { files: await catalog.files(), hidden: await catalog.hidden() }),
+    overrides: async () => overridesIn(kind, { hidden: await catalog.hidden() }),
     view,
     describe: (imports = true) => (imports ? describe({ catalog, view, get }) : describeByText(catalog)),
     stamp: () => usersStamp([kindName], config),

@@ -28,6 +28,8 @@ export interface ExtensionFiles {
   files(): Promise<readonly SourceFile[]>
   /** List the files that others hide. */
   hidden(): Promise<Listing['hidden']>
+  /** List a clause about each folder that is there and cannot be read. */
+  unreadable(): Promise<readonly string[]>
   /** List the paths of Python files with a name. */
   python(name: string): Promise<readonly string[]>
   /** List the names that users have for a file. */
@@ -61,6 +63,15 @@ export interface ExtensionFiles {
   reload(): void
 }
 
+/** Clauses about folders that this process has warned of: loaders of all kinds search the same ones. */
+const warned = new Set<string>()
+
+function warnOnce(log: Log, clause: string): void {
+  if (warned.has(clause)) return
+  warned.add(clause)
+  log.warn(`Extensions may be missing: ${clause}.`)
+}
+
 export function openExtensionFiles(
   settings: ExtensionFilesSettings,
   config: Readonly<Record<string, unknown>>,
@@ -89,10 +100,15 @@ export function openExtensionFiles(
     return file.name.includes(name) ? 2 : 3
   }
   const allows = (name: string) => whitelist.length === 0 || whitelist.includes(name)
-  const list = () => indexFiles(kind, config)
+  const list = async () => {
+    const found = await indexFiles(kind, config)
+    for (const clause of found.unreadable) warnOnce(settings.log, clause)
+    return found
+  }
   const all = () => (listing ??= list())
   const files = async () => (await all()).files
   const hidden = async () => (await all()).hidden
+  const unreadable = async () => (await all()).unreadable
   const factsOf = (file: SourceFile) => remember(facts, file, () => factsAbout(kind, file))
   const docs = (file: SourceFile) =>
     remember(written, file, async () => {
@@ -185,7 +201,7 @@ export function openExtensionFiles(
     for (const file of gone) for (const map of [facts, written, loaded, named]) map.delete(file)
     ordered.clear()
     if (gone.length > 0) nextGeneration()
-    listing = Promise.resolve({ files: now, hidden: fresh.hidden })
+    listing = Promise.resolve({ ...fresh, files: now })
     return true
   }
 
@@ -199,6 +215,7 @@ export function openExtensionFiles(
     kind,
     files,
     hidden,
+    unreadable,
     python: (name) => pythonFiles(kind, config, name),
     names,
     functions,

@@ -1,6 +1,7 @@
-import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs'
+import { accessSync, constants, type Dirent, readdirSync, type Stats, statSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { fileProblem } from '../../base/files/file-problem.ts'
 import { type Kind, type KindName, kinds } from '../kinds.ts'
 import { configuredPackages, searchDirectories, stringsIn } from './directories.ts'
 
@@ -31,6 +32,8 @@ export interface Listing {
   /** In order of precedence. */
   readonly files: readonly SourceFile[]
   readonly hidden: readonly HiddenFile[]
+  /** A clause about each folder that is there and cannot be read. */
+  readonly unreadable: readonly string[]
 }
 
 /** Endings in order of preference, for files of one name in one directory. */
@@ -43,9 +46,10 @@ const endings = ['.ts', '.mts', '.js', '.mjs', '.cjs']
 export async function indexFiles(kind: Kind, config: Config): Promise<Listing> {
   const found = new Map<string, SourceFile>()
   const hidden: HiddenFile[] = []
+  const unreadable = new Set<string>()
   const disabled = new Set(stringsIn(config[kind.disableKey]))
   for (const { path: folder, builtIn, origin } of await searchDirectories(kind, config)) {
-    for (const { name, candidates } of listFolder(folder)) {
+    for (const { name, candidates } of listFolder(folder, (clause) => unreadable.add(clause))) {
       const [first, ...others] = candidates
       const excluded = disabled.has(name) ? { excluded: `it is listed in ${kind.disableKey}` } : {}
       const before = found.get(name)
@@ -56,7 +60,7 @@ export async function indexFiles(kind: Kind, config: Config): Promise<Listing> {
         hidden.push({ name, ...other, builtIn, origin, by: file })
     }
   }
-  return { files: [...found.values()], hidden }
+  return { files: [...found.values()], hidden, unreadable: [...unreadable] }
 }
 
 /** Return text that changes when a user's file of these kinds, or a helper beside them, is added, removed or changed. */
@@ -102,10 +106,14 @@ interface Candidate {
 
 /**
  * List the files of a directory by name, sorted. A subdirectory `name/` stands for its `name/index`, and precedes a
- * file. Every process does this when it starts: asynchronous calls would take ten times as long.
+ * file. Every process does this when it starts: asynchronous calls would take ten times as long. `onUnreadable` is called with a
+ * clause about a directory that is there and cannot be read.
  */
-export function listFolder(directory: string): { name: string; candidates: Candidate[] }[] {
-  const entries = entriesOf(directory)
+export function listFolder(
+  directory: string,
+  onUnreadable?: (clause: string) => void,
+): { name: string; candidates: Candidate[] }[] {
+  const entries = entriesOf(directory, onUnreadable)
   const names = new Set<string>()
   for (const entry of entries) {
     const plain = moduleName(entry.name) ?? (entry.isFile() ? undefined : entry.name)
@@ -115,12 +123,24 @@ export function listFolder(directory: string): { name: string; candidates: Candi
   return [...names].sort().map((name) => ({ name, candidates: candidatesOf(directory, name, present) }))
 }
 
-function entriesOf(directory: string): Dirent[] {
+function entriesOf(directory: string, onUnreadable?: (clause: string) => void): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true })
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onUnreadable?.(unreadableClause(directory, error))
     return []
   }
+}
+
+/** Return a clause about a directory that cannot be read, or about the one above it if that may not be searched. */
+function unreadableClause(directory: string, error: unknown): string {
+  const above = path.dirname(directory)
+  try {
+    accessSync(above, constants.X_OK)
+  } catch {
+    return `the folder ${above} cannot be searched: this user may not do that`
+  }
+  return `the folder cannot be read: ${fileProblem(error)}`
 }
 
 function candidatesOf(directory: string, name: string, present: ReadonlySet<string>): Candidate[] {

@@ -14,7 +14,7 @@ export interface Override {
 }
 
 /** List the users' files that replace built-in ones. Nothing is imported. */
-export function overridesIn(kind: Kind, { hidden }: Listing): Promise<Override[]> {
+export function overridesIn(kind: Kind, { hidden }: Pick<Listing, 'hidden'>): Promise<Override[]> {
   const instead = hidden.filter(({ builtIn, by }) => builtIn && !by.builtIn && by.excluded === undefined)
   return Promise.all(
     instead.map(async (file) => ({ path: file.by.path, sentence: await overrideSentence(kind, file) })),

@@ -45,7 +45,11 @@ export async function whyMissing(catalog: ExtensionFiles, name: string): Promise
   const served = found.some(({ is }) => is === 'serves' || is === 'absent')
   const sentence =
     refused.length > 0 && !served ? virtualSentence(module, refused) : `'${name}' is not available.`
-  const reasons = [...notAllowed(catalog, module), ...found.flatMap((one) => possibleReason(one, module))]
+  const reasons = [
+    ...notAllowed(catalog, module),
+    ...found.flatMap((one) => possibleReason(one, module)),
+    ...(served ? [] : await catalog.unreadable()),
+  ]
   return reasons.length > 0 ? `${sentence} Possible reasons: '${reasons.join('; ')}'` : sentence
 }
 
@@ -56,7 +60,11 @@ export async function explain(catalog: ExtensionFiles, name: string): Promise<Ex
   const first = found.find(({ is }) => is === 'provides')
   const provider = catalog.allows(module) ? first?.file.path : undefined
   const unknown = found.every(({ is, text }) => is === 'serves' && text === undefined)
-  const advice = [...notAllowed(catalog, module), ...(unknown ? await closeNames(catalog, name, found) : [])]
+  const advice = [
+    ...notAllowed(catalog, module),
+    ...(unknown ? await closeNames(catalog, name, found) : []),
+    ...(unknown ? await catalog.unreadable() : []),
+  ]
   return {
     name,
     provided_by: provider ?? null,

@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { spyLog } from '../../../harness/log.ts'
 import { SLOW } from '../../../harness/slow.ts'
 import { extensionFolder } from '../folder.ts'
 
@@ -157,4 +158,16 @@ test('a file written in Python is named, with a link to the guide for rewriting 
   expect(await loader.why('hello.world')).toContain(
     `'hello.world' is not available. Possible reasons: '${python}: `,
   )
+})
+
+test('a folder that cannot be read is named in the log, and with what is missing; an absent one is not', async () => {
+  const file = await put('modules', 'no folder\n')
+  const log = spyLog()
+  const loader = open({ module_dirs: [folder.path, path.join(folder.path, 'absent')] }, { log })
+  const clause = `the folder cannot be read: a part of its path is a file, not a folder (${file})`
+  expect((await loader.view.why('web.reload')).advice).toBe(
+    `No file has the name 'web' or declares it; ${clause}`,
+  )
+  expect(await loader.why('web.reload')).toBe(`'web.reload' is not available. Possible reasons: '${clause}'`)
+  expect(log.warn.mock.calls).toEqual([[`Extensions may be missing: ${clause}.`]])
 })
