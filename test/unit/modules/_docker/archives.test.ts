@@ -2,13 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import * as docker from '../../../../modules/dockermod.ts'
-import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { SLOW } from '../../../harness/slow.ts'
 import { until } from '../../../harness/until.ts'
-import { type AnyFn, call, fakeContext } from '../context.ts'
-import { Engine } from './engine.ts'
+import { type AnyFn, call } from '../context.ts'
+import { type Engine, engineContext, openEngine } from './engine.ts'
 
 const ARCHIVE = Buffer.from('files of an image '.repeat(20_000))
 const DEBIAN = 'sha256:aaaaaaaaaaaaaaaa'
@@ -17,19 +16,12 @@ let folder: string
 let engine: Engine
 
 beforeEach(async () => {
-  folder = await temporaryFolder('salt-ts-archives-')
-  engine = new Engine()
-  await engine.listen(join(folder, 'docker.sock'))
+  ;({ folder, engine } = await openEngine())
   engine.answers['GET /images/debian:12/get'] = { content: ARCHIVE }
   engine.answers['GET /containers/web/export'] = { content: ARCHIVE }
 })
-afterEach(async () => {
-  await engine.close()
-  await removeFolder(folder)
-})
 
-const context = (overrides = {}) =>
-  fakeContext({ opts: { 'docker.url': `unix://${folder}/docker.sock` }, ...overrides })
+const context = (overrides = {}) => engineContext(folder, overrides)
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}, own = context()) => call(fn, given, own)
 const at = (name: string) => join(folder, name)
 const left = () => readdirSync(folder).filter((name) => name !== 'docker.sock')

@@ -1,31 +1,21 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { readIgnored } from '../../../../modules/_docker/ignore.ts'
 import * as docker from '../../../../modules/dockermod.ts'
-import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { SLOW } from '../../../harness/slow.ts'
-import { type AnyFn, call, fakeContext } from '../context.ts'
-import { Engine, frame } from './engine.ts'
+import { type AnyFn, call } from '../context.ts'
+import { type Engine, engineContext, frame, openEngine } from './engine.ts'
 
 let folder: string
 let engine: Engine
 
 beforeEach(async () => {
-  folder = await temporaryFolder('salt-ts-build-')
-  engine = new Engine()
-  await engine.listen(join(folder, 'docker.sock'))
-  vi.stubEnv('DOCKER_CONFIG', join(folder, 'config'))
-})
-afterEach(async () => {
-  vi.unstubAllEnvs()
-  await engine.close()
-  await removeFolder(folder)
+  ;({ folder, engine } = await openEngine())
 })
 
-const context = (overrides = {}) =>
-  fakeContext({ opts: { 'docker.url': `unix://${folder}/docker.sock` }, ...overrides })
+const context = (overrides = {}) => engineContext(folder, overrides)
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}, own = context()) => call(fn, given, own)
 const write = (name: string, content = '') => {
   const path = join(folder, name)

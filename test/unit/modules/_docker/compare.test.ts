@@ -1,26 +1,17 @@
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import * as docker from '../../../../modules/dockermod.ts'
-import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { type AnyFn, call, fakeContext } from '../context.ts'
-import { Engine } from './engine.ts'
+import { type AnyFn, call } from '../context.ts'
+import { type Engine, engineContext, openEngine } from './engine.ts'
 
 let folder: string
 let engine: Engine
 
 beforeEach(async () => {
-  folder = await temporaryFolder('salt-ts-compare-')
-  engine = new Engine()
-  await engine.listen(join(folder, 'docker.sock'))
-})
-afterEach(async () => {
-  await engine.close()
-  await removeFolder(folder)
+  ;({ folder, engine } = await openEngine())
 })
 
 const keys = { static: ['Aliases', 'Links', 'IPAMConfig'], automatic: ['IPAddress', 'Gateway'] }
-const context = () =>
-  fakeContext({ opts: { 'docker.url': `unix://${folder}/docker.sock` }, call: (async () => keys) as never })
+const context = () => engineContext(folder, { call: (async () => keys) as never })
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}, own = context()) => call(fn, given, own)
 
 describe('docker.compare_containers (a stand-in for Docker Engine)', () => {

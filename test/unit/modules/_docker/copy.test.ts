@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { headerOf, onlyFile, padding, TRAILER } from '../../../../modules/_docker/tar.ts'
 import * as docker from '../../../../modules/dockermod.ts'
-import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { type AnyFn, call, fakeContext } from '../context.ts'
-import { Engine, frame } from './engine.ts'
+import { type AnyFn, call } from '../context.ts'
+import { type Engine, engineContext, frame, openEngine } from './engine.ts'
 
 const LINK = 2 ** 27
 const FOLDER = 2 ** 31
@@ -15,18 +14,11 @@ let folder: string
 let engine: Engine
 
 beforeEach(async () => {
-  folder = await temporaryFolder('salt-ts-copy-')
-  engine = new Engine()
-  await engine.listen(join(folder, 'docker.sock'))
+  ;({ folder, engine } = await openEngine())
   engine.containers.web = { Id: 'c1', State: { Running: true } }
 })
-afterEach(async () => {
-  await engine.close()
-  await removeFolder(folder)
-})
 
-const context = (overrides = {}) =>
-  fakeContext({ opts: { 'docker.url': `unix://${folder}/docker.sock` }, ...overrides })
+const context = (overrides = {}) => engineContext(folder, overrides)
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}, own = context()) => call(fn, given, own)
 const at = (name: string) => join(folder, name)
 

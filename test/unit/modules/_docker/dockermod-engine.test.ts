@@ -1,27 +1,17 @@
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { readOutput } from '../../../../modules/_docker/output.ts'
 import * as docker from '../../../../modules/dockermod.ts'
-import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
-import { type AnyFn, call, fakeContext } from '../context.ts'
-import { Engine, frame } from './engine.ts'
+import { type AnyFn, call } from '../context.ts'
+import { type Engine, engineContext, frame, openEngine } from './engine.ts'
 
 let folder: string
 let engine: Engine
 
 beforeEach(async () => {
-  folder = await temporaryFolder('salt-ts-engine-')
-  engine = new Engine()
-  await engine.listen(join(folder, 'docker.sock'))
-  vi.stubEnv('DOCKER_CONFIG', join(folder, 'config'))
-})
-afterEach(async () => {
-  vi.unstubAllEnvs()
-  await engine.close()
-  await removeFolder(folder)
+  ;({ folder, engine } = await openEngine())
 })
 
-const context = () => fakeContext({ opts: { 'docker.url': `unix://${folder}/docker.sock` } })
+const context = () => engineContext(folder)
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}, own = context()) => call(fn, given, own)
 const sent = (path: string) => engine.asked.find((request) => request.path === path)
 

@@ -1,6 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { onTestFinished, vi } from 'vitest'
+import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
+import { fakeContext } from '../context.ts'
 
 type Json = Record<string, unknown>
 interface Request {
@@ -31,6 +35,24 @@ export function frame(stream: 1 | 2, text: string): Buffer {
   header.writeUInt32BE(Buffer.byteLength(text), 4)
   return Buffer.concat([header, Buffer.from(text)])
 }
+
+/** Start a stand-in in a folder of its own, in which Docker has its configuration, too, until the present test ends. */
+export async function openEngine(): Promise<{ folder: string; engine: Engine }> {
+  const folder = await temporaryFolder()
+  const engine = new Engine()
+  await engine.listen(join(folder, 'docker.sock'))
+  vi.stubEnv('DOCKER_CONFIG', join(folder, 'config'))
+  onTestFinished(async () => {
+    vi.unstubAllEnvs()
+    await engine.close()
+    await removeFolder(folder)
+  })
+  return { folder, engine }
+}
+
+/** Return a context whose functions ask the stand-in of a folder. */
+export const engineContext = (folder: string, overrides = {}) =>
+  fakeContext({ opts: { 'docker.url': `unix://${folder}/docker.sock` }, ...overrides })
 
 /** A stand-in for the Docker Engine: it answers with what its interface documents, and keeps what was asked. */
 export class Engine {

@@ -1,11 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import * as docker from '../../../../modules/dockermod.ts'
-import { removeFolder, temporaryFolder } from '../../../harness/folder.ts'
 import { SLOW } from '../../../harness/slow.ts'
-import { type AnyFn, call, fakeContext } from '../context.ts'
-import { Engine } from './engine.ts'
+import { type AnyFn, call } from '../context.ts'
+import { type Engine, engineContext, openEngine } from './engine.ts'
 
 const HUB = 'https://index.docker.io/v1/'
 const PASSWORD = 'pa:ss/wo+rd'
@@ -14,22 +13,13 @@ let folder: string
 let engine: Engine
 
 beforeEach(async () => {
-  folder = await temporaryFolder('salt-ts-registries-')
-  engine = new Engine()
-  await engine.listen(join(folder, 'docker.sock'))
-  vi.stubEnv('DOCKER_CONFIG', join(folder, 'config'))
-})
-afterEach(async () => {
-  vi.unstubAllEnvs()
-  await engine.close()
-  await removeFolder(folder)
+  ;({ folder, engine } = await openEngine())
 })
 
 const login = { username: 'fred', password: PASSWORD }
 /** A context of a minion with these registries. */
 const context = (own: unknown = {}, more: object = {}) =>
-  fakeContext({
-    opts: { 'docker.url': `unix://${folder}/docker.sock` },
+  engineContext(folder, {
     call: (async (name: string) => (name === 'config.get' ? own : more)) as never,
   })
 const ask = (fn: AnyFn, given: Record<string, unknown> = {}, own = context()) => call(fn, given, own)
