@@ -11,6 +11,7 @@ import { parseMinionId } from '../base/minion-id.ts'
 import { withTimeout } from '../base/with-timeout.ts'
 import { AesKeys } from '../channel/aes-keys.ts'
 import { LocalClient, RunnerClient } from '../client/index.ts'
+import { linkLocal } from '../client/local/master-link.ts'
 import type { MasterStores } from '../client/services/master-services.ts'
 import { loadMasterConfig, type MasterConfig } from '../config/index.ts'
 import { PrivateKey, SymmetricKey } from '../crypto/index.ts'
@@ -87,7 +88,7 @@ export async function openParts(
   )
   requests.serve((frame) => worker.answer(frame))
   const stores = { jobs: worker.context.jobs, minions: worker.context.minions }
-  const client = disposer.own(await LocalClient.connect(config))
+  const client = disposer.own(new LocalClient(config, await linkLocal(config, { jobs: stores.jobs })))
   const runners = disposer.own(new RunnerClient({ config, log, user: currentUser(), stores }))
   const ports = { master: requests.port, publish: publisher.server.port }
   const options = (id: string): Options => ({ module_dirs: config.module_dirs, ...optionsOf(setup, id) })

@@ -31,6 +31,7 @@ import type { RunStart } from '../../runs/stored-run.ts'
 import { openMatch } from '../../targets/open-match.ts'
 import type { RawCallArguments } from '../../wire/raw-arguments.ts'
 import { LocalClient } from '../local/local-client.ts'
+import { linkLocal } from '../local/master-link.ts'
 import { createMasterServices, type MasterStores } from '../services/master-services.ts'
 import { restrictToOwner } from './own-jobs.ts'
 import { RunRecord } from './run-record.ts'
@@ -298,7 +299,9 @@ export class FunctionClient {
 
   /** Connect to the master once; after a failure, try again, since a master may have been started meanwhile. */
   #connected(): Promise<LocalClient> {
-    this.#client ??= LocalClient.connect(this.#settings.config, undefined, this.#settings.log).catch(
+    const { config, log, stores } = this.#settings
+    this.#client ??= linkLocal(config, { log, jobs: stores?.jobs }).then(
+      (link) => new LocalClient(config, link, undefined, log),
       (error: unknown) => {
         this.#client = undefined
         throw error

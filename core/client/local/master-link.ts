@@ -4,6 +4,7 @@ import { SaltError } from '../../base/errors.ts'
 import { isRecord } from '../../base/record.ts'
 import type { MasterConfig } from '../../config/index.ts'
 import { EventBus, masterEventSockets } from '../../events/index.ts'
+import type { JobCache } from '../../jobs/job-cache.ts'
 import { readRootKey, signForAddress } from '../../keys/index.ts'
 import { component } from '../../log/component.ts'
 import type { Via } from '../../wire/via.ts'
@@ -29,13 +30,20 @@ export const linkForAddress = <L extends MasterLink>(link: L, address: string): 
   ask: (load, timeoutMs) => link.ask(load, timeoutMs, { address }),
 })
 
+export interface LocalLinkOptions {
+  readonly failFast?: boolean
+  readonly log?: Log | undefined
+  /** The job cache, if this process has it open already. */
+  readonly jobs?: JobCache | undefined
+}
+
 /**
  * Connect through the sockets of the master's host. With `failFast` requests fail at once while nothing listens there.
  * @throws SaltError MASTER_UNREACHABLE, PERMISSIONS for users who may not listen to its events
  */
 export async function linkLocal(
   config: MasterConfig,
-  { log, ...patience }: { readonly failFast?: boolean; readonly log?: Log | undefined } = {},
+  { log, jobs, ...patience }: LocalLinkOptions = {},
 ): Promise<MasterLink> {
   const events = await EventBus.connect({ ...masterEventSockets(config), ...(log && { log }) }).catch(
     (error: unknown) => {
@@ -49,7 +57,7 @@ export async function linkLocal(
   details?.debug('Initializing new AsyncZeroMQReqChannel for {uri}', { uri: requestUri(config) })
   return {
     events,
-    records: localRecords(config),
+    records: localRecords(config, jobs),
     ask: limitRequests(async (load, timeoutMs, via) => {
       details?.trace('ReqChannel send clear load={load}', { load: shownLoad(load) })
       return askMaster(requests, config, load, timeoutMs, via && (await vouched(via, load, config)))

@@ -28,9 +28,12 @@ interface Silence {
   readonly waiting: readonly string[]
 }
 
-/** Read records from the files on the master's host; empty for users who may not read them. */
-export function localRecords(config: MasterConfig): MasterRecords {
-  const jobs = new SharedJobCache(config)
+/**
+ * Read records from the files on the master's host; empty for users who may not read them. `opened` is the job cache, if this process has
+ * it open: to open it twice can block the process (lmdb waits for a write of the other one, which waits for this thread).
+ */
+export function localRecords(config: MasterConfig, opened?: JobCache): MasterRecords {
+  const jobs = new SharedJobCache(config, opened)
   return {
     returns: (jid, ids) => jobs.returns(jid, ids),
     run: (jid) => jobs.returns(jid, [config.id]),
@@ -44,11 +47,13 @@ export function localRecords(config: MasterConfig): MasterRecords {
 /** Keeps the job cache open while it is read. */
 class SharedJobCache {
   readonly #config: MasterConfig
+  readonly #opened: JobCache | undefined
   #open: Promise<JobCache> | undefined
   #readers = 0
 
-  constructor(config: MasterConfig) {
+  constructor(config: MasterConfig, opened: JobCache | undefined) {
     this.#config = config
+    this.#opened = opened
   }
 
   async *returns(jid: string, ids: readonly string[]): AsyncGenerator<MinionResult> {
@@ -77,7 +82,7 @@ class SharedJobCache {
   /** Return the job cache; undefined for users who may not read it, and if there is none. To be left after use. */
   async #use(): Promise<JobCache | undefined> {
     this.#readers++
-    if (!this.#config.job_cache) return undefined
+    if (this.#opened || !this.#config.job_cache) return this.#opened
     const { JobCache } = await import('../../jobs/job-cache.ts') // not needed by jobs of which all minions return
     const directory = jobCacheDirectory(this.#config)
     if (!(await isWritable(JobCache.path(directory)))) return undefined
