@@ -9,8 +9,11 @@ export type Answer = (request: Reader) => Buffer | undefined
 export async function brokers(count: number, open: (node: number) => Answer, tls: TlsOptions | undefined) {
   const sockets = new Set<Socket>()
   let isPaused = false
+  let isKilled = false
 
   function serve(socket: Socket, answer: Answer): void {
+    // One that was accepted just before its server was closed would keep it from closing.
+    if (isKilled) return void socket.destroy()
     sockets.add(socket)
     let rest = Buffer.alloc(0)
     const work = () => {
@@ -40,6 +43,7 @@ export async function brokers(count: number, open: (node: number) => Answer, tls
   })
   let ports: readonly number[] = servers.map(() => 0)
   const start = async () => {
+    isKilled = false
     ports = await Promise.all(servers.map((server, node) => listening(server, ports[node] ?? 0)))
   }
   await start()
@@ -48,6 +52,7 @@ export async function brokers(count: number, open: (node: number) => Answer, tls
     /** Again, at the same ports. */
     start,
     kill: async () => {
+      isKilled = true
       const closed = servers.map((server) => new Promise((done) => server.close(done)))
       for (const socket of sockets) socket.destroy()
       await Promise.all(closed)
