@@ -79,8 +79,9 @@ export class KeyFileStore {
 
   readSync(state: KeyState, id: MinionId): string | undefined {
     const path = this.path(state, id)
-    const found = statSync(path, { throwIfNoEntry: false })
-    if (!found?.isFile()) return (found ?? lstatSync(path, { throwIfNoEntry: false })) ? '' : undefined
+    const absent = { throwIfNoEntry: false }
+    const found = statSync(path, absent) ?? lstatSync(path, absent) // a link that leads nowhere is no absent file
+    if (!found?.isFile()) return found ? '' : undefined
     try {
       return readFileSync(path, 'utf8')
     } catch (error) {

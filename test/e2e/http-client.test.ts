@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deferred } from '../../core/base/deferred.ts'
 import { HttpClient, HttpError, type HttpEvent, untyped } from '../../core/client/http/index.ts'
 import { API_CLIENTS } from '../harness/api-clients.ts'
 import { Cluster } from '../harness/daemons.ts'
@@ -147,14 +148,24 @@ test(
   'salt-api is killed: cmdIter still gives every result, and events say that they have ended',
   SLOW,
   async () => {
+    const published = deferred()
+    const watching = new HttpClient({
+      url,
+      token,
+      async fetch(address, init) {
+        const response = await fetch(address, init)
+        if (init?.method === 'POST') published.resolve()
+        return response
+      },
+    })
     const events = client.events('salt/job/*/new')
-    const published = events.next()
+    const begun = events.next()
     const seen: unknown[] = []
     const following = (async () => {
-      for await (const { id, state } of client.cmdIter({ tgt: 'web*', fun: 'test.sleep', arg: [3] }))
+      for await (const { id, state } of watching.cmdIter({ tgt: 'web*', fun: 'test.sleep', arg: [3] }))
         seen.push([id, state])
     })()
-    await published
+    await Promise.all([begun, published.promise])
     const child = treeOf(cluster.master.pid).find(({ command }) => command.includes('salt-api'))
     if (child === undefined) throw new Error('salt-api is no child of the master')
     process.kill(child.pid, 'SIGKILL')
