@@ -6,6 +6,7 @@ import { isApiClient } from './api-clients.ts'
 import { decideAboutKey, type FiledKey, type KeyDecision, type KeyVerdict } from './decision.ts'
 import type { JoinAnswer } from './invites.ts'
 import { KeyFileStore, type KeyState, keyFileDamage, keyStates } from './key-files.ts'
+import { KeyPlaces } from './key-places.ts'
 import type { KeyOffer, KeyPolicy, SignedBy } from './policy.ts'
 
 /** The result of offering a key. */
@@ -46,7 +47,6 @@ export type KeyMatch = string | readonly string[] | KeySelection
 /** Attempts to file a key while other processes file keys for the same id. One retry is normally enough. */
 const MAX_ATTEMPTS = 20
 const MAX_CACHED_KEYS = 5000
-const RECOUNT_MS = 1000
 /** How long a key is used before its own file is looked at again, though no file of the folder was added, removed or replaced. */
 const LOOK_AGAIN_MS = 1000
 
@@ -66,14 +66,14 @@ export class KeyStore {
   readonly #files: KeyFileStore
   readonly #apiClients: readonly string[]
   readonly #accepted = new Map<MinionId, AcceptedKey>()
-  readonly #pending: Places
-  readonly #rejected: Places
+  readonly #pending: KeyPlaces
+  readonly #rejected: KeyPlaces
 
   /** `apiClients`: shell patterns of ids that belong to API clients instead of minions. */
   constructor(pkiDir: string, apiClients: readonly string[] = []) {
     this.#files = new KeyFileStore(pkiDir)
-    this.#pending = new Places(this.#files, 'pending')
-    this.#rejected = new Places(this.#files, 'rejected')
+    this.#pending = new KeyPlaces(this.#files, 'pending')
+    this.#rejected = new KeyPlaces(this.#files, 'rejected')
     this.#apiClients = apiClients
   }
 
@@ -339,37 +339,6 @@ export class KeyStore {
     if ((await this.#files.read(state, id)) === pem) return false
     await this.#files.replace(state, id, pem)
     return true
-  }
-}
-
-/** Counts the keys in a state that strangers can have filed, including those being filed. */
-class Places {
-  readonly #files: KeyFileStore
-  readonly #state: KeyState
-  #taken = 0
-  #counting: Promise<void> | undefined
-  #countedUntil = 0
-
-  constructor(files: KeyFileStore, state: KeyState) {
-    this.#files = files
-    this.#state = state
-  }
-
-  /**
-   * Reserve a place and return whether the limit was exceeded: many may ask at once. Recounted regularly, since other processes file and
-   * delete keys too.
-   */
-  async areTaken(max: number): Promise<boolean> {
-    if (performance.now() > this.#countedUntil) {
-      this.#countedUntil = performance.now() + RECOUNT_MS
-      this.#counting = this.#count()
-    }
-    await this.#counting
-    return this.#taken++ >= max
-  }
-
-  async #count(): Promise<void> {
-    this.#taken = (await this.#files.list(this.#state)).length
   }
 }
 
