@@ -3,7 +3,7 @@ import { address, dockerEvents, type Json } from './api.ts'
 import { buildContext } from './build-context.ts'
 import { allAuthHeader } from './credentials.ts'
 import { allImages, tagsOf } from './images.ts'
-import { errorsIn, pulled } from './progress.ts'
+import { failureText, pulled } from './progress.ts'
 import { redacted, withoutLogin } from './redact.ts'
 
 const text = p.optional(p.string())
@@ -53,7 +53,8 @@ export async function buildImage(given: Build, context: Context): Promise<Json> 
   const events = await build(given, image, context)
   const { retcode: _, Errors: __, ...moved } = pulled(events, before)
   const built = builtIn(events)
-  if (built.Id === undefined) throw new CommandExecutionError(failure(path, events))
+  if (built.Id === undefined)
+    throw new CommandExecutionError(redacted(failureText(`Build failed for ${path}`, events)))
   const Image = await tagsOf(built.Id, context)
   return {
     Time_Elapsed: (Date.now() - since) / 1000,
@@ -95,10 +96,4 @@ function builtIn(events: readonly Json[]): Built {
     lines.filter((line) => line.includes(start)).map((line) => line.split(/\s+/).at(-1)!)
   const id = events.map(({ aux }) => (aux as { ID?: string } | undefined)?.ID).findLast(Boolean)
   return { Id: lastWords('Successfully built').at(-1) ?? id, containers: lastWords('Running in') }
-}
-
-function failure(path: string, events: readonly Json[]): string {
-  const errors = errorsIn(events)
-  const reasons = errors.length > 0 ? `. Error(s) follow:\n\n${errors.join('\n\n')}` : ''
-  return redacted(`Build failed for ${path}${reasons}`)
 }

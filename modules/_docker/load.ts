@@ -4,7 +4,7 @@ import { messageOf } from '#internal'
 import { isFile } from '../_file/paths.ts'
 import { address, DockerRefusal, docker, dockerEvents, type Json } from './api.ts'
 import { allImages, inspectImage, topLevel } from './images.ts'
-import { errorsIn } from './progress.ts'
+import { errorsIn, failureText } from './progress.ts'
 import { redacted, withoutLogin } from './redact.ts'
 
 /** Return the path of a file on this host; one of the file server is cached first. @throws CommandExecutionError */
@@ -103,12 +103,7 @@ export async function importImage(given: Imported, context: Context): Promise<Js
   const Id = events
     .map(({ status }) => String(status))
     .findLast((text) => /^(?:sha256:)?[\da-f]+$/i.test(text))
-  if (Id === undefined) {
-    const errors = errorsIn(events)
-    throw new CommandExecutionError(
-      errors.length > 0 ? `${failure}. Error(s) follow:\n\n${errors.join('\n\n')}` : failure,
-    )
-  }
+  if (Id === undefined) throw new CommandExecutionError(failureText(failure, events))
   return {
     Time_Elapsed: (Date.now() - since) / 1000,
     ...(given.api_response && { API_Response: events }),

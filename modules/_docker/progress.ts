@@ -1,4 +1,4 @@
-/** What Docker reports while it moves or builds images. */
+/** Reads the events that Docker sends while it moves or builds images. */
 import type { Json } from './api.ts'
 
 export function pulled(
@@ -55,6 +55,12 @@ export const errorsIn = (events: readonly Json[]): string[] =>
     if (errorDetail) return [errorText(errorDetail)]
     return error ? [String(error)] : []
   })
+
+/** Return the message for a failure, with the errors among events. */
+export function failureText(failure: string, events: readonly Json[]): string {
+  const errors = errorsIn(events)
+  return errors.length > 0 ? `${failure}. Error(s) follow:\n\n${errors.join('\n\n')}` : failure
+}
 
 function errorText(detail: unknown): string {
   const { code, message } = detail as { code?: number | string; message?: string }

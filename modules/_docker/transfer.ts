@@ -11,13 +11,7 @@ export async function pullImage(image: string, api_response: boolean, context: C
   const { repository: fromImage, tag = 'latest' } = nameParts(image)
   const path = address(['images', 'create'], { fromImage, tag })
   const events = await dockerEvents('POST', path, context, { headers: await authHeader(image, context) })
-  const result = pulled(events, before)
-  if (result.retcode !== 0) context.retcode = 1
-  return {
-    Time_Elapsed: (Date.now() - since) / 1000,
-    ...(api_response && { API_Response: events.map((event) => JSON.stringify(event)) }),
-    ...result,
-  }
+  return resultOf(pulled(events, before), { events, since, api_response }, context)
 }
 
 /** Push an image to its registry: the tag of its name, or all tags of a name without one. */
@@ -26,12 +20,27 @@ export async function pushImage(image: string, api_response: boolean, context: C
   const since = Date.now()
   const path = address(['images', repository, 'push'], { tag })
   const events = await dockerEvents('POST', path, context, { headers: await authHeader(image, context) })
-  const result = pushed(events)
-  if (result.retcode !== 0) context.retcode = 1
+  return resultOf(pushed(events), { events, since, api_response }, context)
+}
+
+interface Transfer {
+  readonly events: readonly Json[]
+  /** Milliseconds since 1970. */
+  readonly since: number
+  readonly api_response: boolean
+}
+
+/** Return the result of a transfer, and set the return code. */
+function resultOf(
+  moved: Json & { readonly retcode: number },
+  { events, since, api_response }: Transfer,
+  context: Context,
+): Json {
+  if (moved.retcode !== 0) context.retcode = 1
   return {
     Time_Elapsed: (Date.now() - since) / 1000,
     ...(api_response && { API_Response: events.map((event) => JSON.stringify(event)) }),
-    ...result,
+    ...moved,
   }
 }
 
