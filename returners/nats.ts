@@ -226,7 +226,7 @@ async function migrated(connection: NatsConnection, options: Options, keep: numb
   return did
 }
 
-/** Longest subject of an event; what is longer is cut off. Servers end the connection for a line of more than 4 kB. */
+/** Maximum length of the subject of an event; a longer one is cut off. Servers end the connection for a line of more than 4 kB. */
 const MAX_SUBJECT = 1_000
 
 /** Encode text as one token of a subject. */

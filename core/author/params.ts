@@ -206,7 +206,7 @@ function object<P extends Options>(given: P, options: Described): ValueParam<Arg
   )
 }
 
-/** What makes one of several members optional, with its default. */
+/** Return the fields that make a union optional, with the default, if one of its members is optional. */
 const leftOutAs = (members: readonly Param<unknown>[]): Pick<Param<unknown>, 'optional' | 'default'> => {
   const { optional, default: fallback } = members.find((member) => member.optional) ?? {}
   return { ...(optional && { optional }), ...(fallback !== undefined && { default: fallback }) }

@@ -17,20 +17,20 @@ const MIN_PROCESSOR_SHARE = 0.5
 const MAX_ATTEMPTS = 10
 const MAX_COMPILED = 200
 
-/** What is left, in milliseconds, of the time that all matches of the present work may take together. */
-let left: number | undefined
+/** Time in milliseconds that further matches of the running work may take together; undefined without a limit. */
+let remainingMs: number | undefined
 
 /**
- * Do work, all of whose matches may take so many milliseconds together: each has its deadline, but a target may have a thousand
- * expressions, and is matched with every minion. Further matches are refused.
+ * Do work, and limit the time that all its matches take together; then further matches are refused. Each match has a deadline of its own,
+ * but a target may have a thousand expressions, and is matched with every minion.
  */
 export function withMatchBudget<T>(ms: number, work: () => T): T {
-  if (left !== undefined) return work()
-  left = ms
+  if (remainingMs !== undefined) return work()
+  remainingMs = ms
   try {
     return work()
   } finally {
-    left = undefined
+    remainingMs = undefined
   }
 }
 
@@ -69,14 +69,14 @@ function compile(pattern: string, ignoreCase: boolean, whole: boolean): PythonRe
   let refusedUntil = 0
   return {
     matches(text) {
-      if (left === undefined) return matchesWithin(text)
-      if (left <= 0)
+      if (remainingMs === undefined) return matchesWithin(text)
+      if (remainingMs <= 0)
         throw invalidPatternError(pattern, 'the expressions take too long together; write simpler ones')
       const started = performance.now()
       try {
         return matchesWithin(text)
       } finally {
-        left -= performance.now() - started
+        remainingMs -= performance.now() - started
       }
     },
   }

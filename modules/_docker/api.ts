@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { CommandExecutionError, type Context } from 'salt-ts'
 
 export type Json = Record<string, unknown>
-/** Who sends a request: its configuration, and the signal that ends it. */
+/** The parts of a context that a request needs: the configuration, and the signal that ends the request. */
 type Caller = Pick<Context, 'opts' | 'signal'>
 
 /** Docker refused a request. */
@@ -31,7 +31,7 @@ function socketPath({ opts }: Caller): string {
 
 export type Bytes = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
 
-/** What a request sends: a value as JSON, or bytes that come from elsewhere, such as an archive. */
+/** The content of a request: a value as JSON, or bytes that come from elsewhere, such as an archive. */
 interface Content {
   readonly value?: unknown
   readonly bytes?: Bytes
@@ -180,7 +180,7 @@ async function* noting(bytes: Bytes, note: (error: unknown) => void): AsyncGener
 
 interface Conversation {
   readonly socket: Duplex
-  /** What came with the answer. */
+  /** The bytes that came with the answer. */
   readonly head: Buffer
 }
 

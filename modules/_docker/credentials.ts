@@ -24,7 +24,7 @@ export interface Credentials {
   readonly password: string
 }
 
-/** What stands for a user whose log-in is a token. */
+/** The user name of a log-in by token. */
 const TOKEN = '<token>'
 
 const configPath = (): string => join(process.env.DOCKER_CONFIG || join(homedir(), '.docker'), 'config.json')

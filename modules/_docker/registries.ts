@@ -56,7 +56,7 @@ async function withEach(
   return { retcode, Errors, Results }
 }
 
-/** What is configured of a registry is no log-in. */
+/** The configuration of a registry has no valid log-in. */
 class InvalidRegistry extends CommandExecutionError {}
 
 function credentialsIn(registry: string, configured: unknown): Credentials {

@@ -31,7 +31,7 @@ interface Archive {
   readonly mode: number
   /** Return the path of the archive in Docker's interface. */
   address(): Promise<string>
-  /** What is to be said before the reason of a failure. */
+  /** The beginning of the message if it fails; the reason follows. */
   readonly failure: string
 }
 

@@ -37,7 +37,7 @@ interface Script {
   readonly keep_env?: boolean | string | readonly string[] | undefined
 }
 
-/** What is left of a script that could not be read: `stderr` has the reason. */
+/** The result of a script. With `cache_error` the script could not be read, and `stderr` has the reason. */
 type Outcome = Omit<Ended, 'all'> & { readonly cache_error?: true }
 
 const REMOVAL_MS = 10_000

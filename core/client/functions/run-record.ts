@@ -63,7 +63,10 @@ export class RunRecord {
     await this.#settings.fire(eventTags[kind].progress(jid), data)
   }
 
-  /** Store and announce the end, by `event` if it is given. If that fails, the end stays in the file, and the master stores and announces it later. */
+  /**
+   * Store the end and announce it, with `event` if that is given. If this fails, the end stays in the file, and the master stores and
+   * announces it later.
+   */
   async ended(run: RunReturn, event: object = run): Promise<void> {
     const { kind, config, jobs, store } = this.#settings
     const kept = !store || (await this.#stored('The return', storeRun(config, run, jobs)))

@@ -1,6 +1,6 @@
 import type { SignInKeys } from '../../channel/sign-in-client.ts'
 
-/** What a master gave this minion when it signed in, kept until it is stale. Concurrent callers share one sign-in. */
+/** Keeps the keys that a master gave this minion at its sign-in, until they are stale. Concurrent callers share one sign-in. */
 export class Credentials {
   readonly #signIn: () => Promise<SignInKeys>
   #pending: Promise<SignInKeys> | undefined

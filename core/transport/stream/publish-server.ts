@@ -15,7 +15,7 @@ const IMPATIENCE_MS = 10_000
 const STALLED_MS = 60_000
 /** Bytes that may be queued for a subscriber, unless they are of one publication. */
 const MAX_UNSENT_BYTES = 64 * 1024 * 1024
-/** Longest message of a subscriber, who has only its introduction to send. */
+/** Maximum size of a message of a subscriber, which sends nothing but its introduction. */
 const MAX_INTRODUCTION_BYTES = 64 * 1024
 const TICK_MS = 500
 /** After this time a connection counts as a subscriber to everything: minions of Python Salt over WebSocket send nothing. */

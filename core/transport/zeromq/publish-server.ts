@@ -19,8 +19,8 @@ const IMPATIENCE_MS = 10_000
 const STALLED_MS = 60_000
 
 /**
- * Longest message of a subscriber, in bytes: a topic, or its part of the handshake. libzmq needs a hundred times the length of a topic,
- * before anybody has said who they are.
+ * Maximum size of a message of a subscriber: a topic, or its part of the handshake. libzmq needs a hundred times the length of a topic,
+ * before the subscriber has proved who it is.
  */
 const MAX_SUBSCRIPTION_BYTES = 1_024
 
